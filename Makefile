@@ -1,0 +1,76 @@
+# Everything runs in .venv, which is made here from nothing but python3 (3.11 or newer) and make.
+
+PYTHON ?= python3
+ARGS ?=
+PYTEST_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+FOLDERS := harness strategies models reports cli
+LINT_PATHS := $(FOLDERS) $(wildcard tests benchmarks)
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+INSTALLED := $(VENV)/installed
+FILES := $(VENV)/files
+# The links of a strict editable install are kept in build/. They may have been deleted with it.
+LINKS := $(wildcard build/__editable__.sixfold-*)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run test lint format bench wheel clean FORCE
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+
+run: $(INSTALLED) ## fuzz the catalogue, or TARGETs: make run ARGS="deerflow --seed 1"
+	@$(BIN)/sixfold run $(ARGS)
+
+test: $(INSTALLED) ## run the tests on all cores: make test PYTEST_ARGS="-k fold"
+	@$(BIN)/pytest -n auto --dist worksteal $(PYTEST_ARGS)
+
+lint: $(INSTALLED) ## check style, format, import direction and types
+	@failed=; \
+	$(BIN)/ruff check $(LINT_PATHS) || failed=1; \
+	$(BIN)/ruff format --check $(LINT_PATHS) || failed=1; \
+	$(BIN)/lint-imports --no-logo || failed=1; \
+	$(BIN)/mypy || failed=1; \
+	[ -z "$$failed" ]
+
+format: $(INSTALLED) ## rewrite the code in the project's format
+	@$(BIN)/ruff check --fix --exit-zero $(LINT_PATHS)
+	@$(BIN)/ruff format $(LINT_PATHS)
+
+bench: $(INSTALLED) ## run the benchmarks
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+wheel: $(INSTALLED) ## build a wheel into dist/
+	@rm -rf build/lib build/bdist.*
+	@$(BIN)/python -m build --wheel --no-isolation --outdir dist
+
+clean: ## delete what make, the tests and the tools made; run folders in .sixfold/ stay
+	@rm -rf $(VENV) build dist *.egg-info .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
+	@find $(LINT_PATHS) -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# ---------------------------------------------------------------- environment
+
+# Strict mode lays a tree of links, one a file, that type checkers can read like any package. A file that
+# was edited needs nothing; after one was added, moved or deleted the tree is laid again (about two
+# seconds). All of it is installed again only after a change of pyproject.toml.
+$(INSTALLED): pyproject.toml $(FILES) $(if $(LINKS),,FORCE)
+	@if [ ! -e $@ ] || [ pyproject.toml -nt $@ ]; then \
+	  echo "Installing into $(VENV) ..." && \
+	  $(PIP) install --config-settings editable_mode=strict --editable '.[dev]'; \
+	else \
+	  $(PIP) install --config-settings editable_mode=strict --no-deps --no-build-isolation --editable .; \
+	fi
+	@touch $@
+
+$(FILES): FORCE | $(BIN)/python
+	@find $(FOLDERS) -type f ! -name '*.pyc' | sort > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Sixfold needs Python 3.11 or newer; name one: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+FORCE:

@@ -1,0 +1,113 @@
+"""The command line: `sixfold run`, `sixfold replay`, `sixfold list`.
+
+Heavy imports happen inside the commands, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Find the bugs between a context middleware and the reducer that folds its update into history.",
+    epilog="Exit codes: 0 nothing found, 1 findings, 2 inconclusive, 3 usage or target cannot be loaded, "
+    "4 the harness itself is broken.",
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sixfold {installed_version('sixfold')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Options of all commands."""
+
+
+@app.command()
+def run(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TARGET]...",
+            help="Catalogue names, pkg.module:Name or path/to/file.py:name; the whole catalogue without any.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same scenarios and findings.")] = 0,
+    max_histories: Annotated[int, typer.Option(min=1, help="Scenarios to generate.")] = 400,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            help="Stop generating after this time, such as 90s, 5m or 1h. A run that it cuts short is "
+            "not reproducible byte for byte.",
+            show_default=False,
+        ),
+    ] = None,
+    invariant: Annotated[
+        list[int] | None,
+        typer.Option(min=1, max=6, help="Judge only this invariant; may be repeated.", show_default=False),
+    ] = None,
+    report_dir: Annotated[Path, typer.Option(help="Where run folders are made.")] = Path(".sixfold/runs"),
+    format: Annotated[str, typer.Option(help="What to print: terminal or json.")] = "terminal",
+) -> None:
+    """Fuzz candidates side by side; print the matrix and a minimal history for each distinct finding."""
+    from .run import run_command
+
+    run_command(
+        targets or [],
+        seed=seed,
+        max_histories=max_histories,
+        budget=budget,
+        invariants=tuple(sorted(set(invariant or ()))),
+        report_dir=report_dir,
+        output_format=format,
+    )
+
+
+@app.command()
+def replay(
+    scenario: Annotated[
+        Path, typer.Argument(help="A scenario file, such as .sixfold/runs/latest/scenarios/SF-….json.")
+    ],
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TARGET]...", help="Candidates to play it on; control without any.", show_default=False
+        ),
+    ] = None,
+    lane: Annotated[str, typer.Option(help="reducer, or graph for the real create_agent graph.")] = "reducer",
+) -> None:
+    """Play a saved scenario step by step and judge what happens."""
+    from .replay import replay_command
+
+    replay_command(scenario, targets or [], lane=lane)
+
+
+@app.command("list")
+def list_catalogue() -> None:
+    """List the catalogue: names that can be used as targets."""
+    from ..models.catalogue import CATALOGUE
+
+    for name, load in CATALOGUE.items():
+        typer.echo(f"{name:<28}{load().source}")
+
+
+def main() -> None:
+    """Run the command line: the entry point `sixfold`."""
+    from .guard import guarded
+
+    guarded(app)

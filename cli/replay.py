@@ -1,0 +1,54 @@
+"""`sixfold replay`: play a saved scenario on candidates, step by step, and judge it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from ..harness.agent import build_agent
+from ..harness.differential import try_out
+from ..harness.errors import ExitCode, SixfoldError
+from ..harness.invariants.registry import check_by_code
+from ..harness.play import LaneName
+from ..harness.scenario import load
+from ..models.resolve import resolve
+from ..reports.picture import harmless, timeline
+
+
+def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
+    """Play the scenario file on each target and print what happens; exit 1 when something is violated."""
+    lanes: tuple[LaneName, ...] = get_args(LaneName)
+    chosen = next((name for name in lanes if name == lane), None)
+    if chosen is None:
+        raise SixfoldError(f"unknown lane {lane!r}", place="--lane", remedy=f"Use one of {', '.join(lanes)}.")
+    scenario = load(path)
+    console = Console()
+    violated = False
+    for target in dict.fromkeys(targets or ["control"]):
+        candidate = resolve(target)
+        trial = try_out(build_agent(candidate, direct=chosen == "reducer"), scenario, lane=chosen)
+        console.print(Text(f"{harmless(candidate.name, 60)} ({chosen} lane)", style="bold"))
+        remarks: dict[int, list[str]] = {}
+        for item in trial.judged:
+            note = f"{item.violation.code} {item.ruling}: {item.violation.detail}"
+            remarks.setdefault(item.violation.record, []).append(harmless(note))
+            violated |= item.ruling == "violated"
+        for who, what, _, index in timeline(trial.history):
+            console.print(Text(f"  {who}: {what}"))
+            for note in remarks.pop(index, ()):
+                console.print(Text(f"      ← {note}", style="red" if " violated: " in note else "yellow"))
+        for notes in remarks.values():
+            for note in notes:
+                console.print(Text(f"      ← {note}"))
+        codes = sorted({i.violation.code for i in trial.judged if i.ruling == "violated"})
+        if not codes:
+            console.print(Text("  holds\n", style="green"))
+        for code in codes:
+            check = check_by_code(code)
+            console.print(Text(f"  {code}: {check.title if check else ''}", style="bold red"))
+        console.print()
+    raise typer.Exit(ExitCode.FINDINGS if violated else ExitCode.NOTHING_NEW)

@@ -1,0 +1,82 @@
+"""`sixfold run`: resolve targets, run a campaign, print and save what it finds."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from ..harness.campaign import Campaign
+from ..harness.errors import ExitCode, SixfoldError
+from ..harness.events import Options, RunResult
+from ..harness.run_folder import RunFolder
+from ..harness.verdicts import Verdict
+from ..models.catalogue import CATALOGUE
+from ..models.resolve import resolve
+from ..reports import json_report, terminal
+from ..reports.progress import ProgressBar
+from ..strategies.scenarios import explore
+
+_BUDGET = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)?")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+_FORMATS = ("terminal", "json")
+
+
+def budget_seconds(text: str | None) -> float | None:
+    """Return a budget such as `90s`, `5m` or `1h` in seconds. Raises `SixfoldError` when it is none."""
+    if text is None:
+        return None
+    match = _BUDGET.fullmatch(text.strip())
+    if match is None or float(match.group(1)) == 0:
+        raise SixfoldError(
+            f"{text!r} is not a time",
+            place="--budget",
+            remedy="Write a number with s, m or h, such as 90s or 5m.",
+        )
+    return float(match.group(1)) * _SECONDS[match.group(2) or "s"]
+
+
+def exit_code(result: RunResult) -> ExitCode:
+    """Return 1 for findings, 2 when something is inconclusive, else 0."""
+    if any(finding.confirmed is not None for finding in result.findings):
+        return ExitCode.FINDINGS
+    verdicts = [verdict for candidate in result.candidates for verdict in candidate.verdicts.values()]
+    return ExitCode.INCONCLUSIVE if Verdict.INCONCLUSIVE in verdicts else ExitCode.NOTHING_NEW
+
+
+def run_command(
+    targets: list[str],
+    *,
+    seed: int,
+    max_histories: int,
+    budget: str | None,
+    invariants: tuple[int, ...],
+    report_dir: Path,
+    output_format: str,
+) -> None:
+    """Run a campaign over `targets` (the catalogue without any) and exit with its code."""
+    if output_format not in _FORMATS:
+        raise SixfoldError(
+            f"unknown format {output_format!r}", place="--format", remedy=f"Use one of {', '.join(_FORMATS)}."
+        )
+    options = Options(
+        seed=seed, max_histories=max_histories, budget=budget_seconds(budget), invariants=invariants
+    )
+    candidates = [resolve(target) for target in dict.fromkeys(targets or CATALOGUE)]
+    messages = Console(stderr=True)
+    with ProgressBar(messages) as bar:
+        campaign = Campaign(candidates, options, [bar])
+        folder = RunFolder(report_dir, time.strftime("%Y%m%dT%H%M%S"))
+        campaign.stream.listeners.append(folder)
+        result = campaign.run(explore)
+    for name, error in campaign.stream.broken:
+        messages.print(f"warning: the listener {name} broke: {type(error).__name__}: {error}", markup=False)
+    if output_format == "json":
+        typer.echo(json_report.render(result), nl=False)
+    else:
+        terminal.print_result(Console(), result, replay=f"sixfold replay {report_dir}/latest")
+        messages.print(f"saved in {folder.path}", markup=False)
+    raise typer.Exit(exit_code(result))

@@ -1,0 +1,139 @@
+"""The real agent of a candidate, built once by `create_agent` around interposers.
+
+Both lanes drive this one graph: the graph lane through LangGraph's scheduler and a checkpointer,
+the reducer lane by calling its nodes, edges and channels directly.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool, InjectedToolCallId, tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from .candidate import Candidate, Middleware
+from .chat_model import DirectFakeChatModel, FakeChatModel
+from .clock import VirtualClock
+from .environment import SMALL_WINDOW, Environment
+from .errors import SixfoldError, TargetError
+from .faults import DEPENDENCIES, HOOKS, FaultPlace
+from .interposer import Interposer, interpose
+from .lanes.wiring import Wiring
+from .session import Session
+
+SYSTEM_PROMPT = "You are a careful assistant."
+
+
+def _build(candidate: Candidate, environment: Environment) -> list[Middleware]:
+    """Call the candidate's factory. Raises `TargetError` when it fails or returns no middleware."""
+    place = candidate.target or candidate.name
+    try:
+        with environment.clock.running():
+            stack = list(candidate.build(environment))
+    except SixfoldError:
+        raise
+    except Exception as error:
+        raise TargetError(
+            f"building the middleware raised {type(error).__name__}: {error}",
+            place=place,
+            remedy="Correct the constructor arguments, or write a factory that takes the Environment.",
+        ) from error
+    for member in stack:
+        if not isinstance(member, AgentMiddleware):
+            raise TargetError(
+                f"the factory returned {type(member).__name__}, which is not an AgentMiddleware",
+                place=place,
+                remedy="Return middleware instances, in the order in which create_agent would get them.",
+            )
+    return stack
+
+
+@dataclass(slots=True)
+class _Running:
+    """The session that plays now, for the fake tool, which is built before any session."""
+
+    session: Session | None = None
+
+    def now(self) -> Session:
+        if self.session is None:
+            raise RuntimeError("the fake tool was called outside of a session")
+        return self.session
+
+
+@dataclass(slots=True)
+class Agent:
+    """A candidate with its compiled graph; played by one session at a time."""
+
+    candidate: Candidate
+    model: FakeChatModel
+    interposers: list[Interposer]
+    graph: Any
+    wiring: Wiring
+    running: _Running
+
+    def open(self, session: Session) -> None:
+        """Let `session` play: fresh middleware, everything reports to it."""
+        self.running.session = session
+        for interposer in self.interposers:
+            interposer.session = session
+        self.renew(session)
+
+    def places(self) -> frozenset[FaultPlace]:
+        """Return the places at which a fault can strike this candidate."""
+        hooks = {
+            hook
+            for hook in HOOKS
+            for interposer in self.interposers
+            if getattr(type(interposer), hook) is not getattr(AgentMiddleware, hook)
+        }
+        return frozenset(hooks | set(DEPENDENCIES)) if hooks else frozenset()
+
+    def renew(self, session: Session) -> None:
+        """Give the session new middleware instances, as a new process would."""
+        stack = _build(self.candidate, session.environment)
+        for interposer, member in zip(self.interposers, stack, strict=True):
+            interposer.inner = member
+
+
+def _lookup_tool(running: _Running) -> BaseTool:
+    @tool
+    def lookup(token: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> ToolMessage:
+        """Look something up."""
+        return running.now().tool_result(token, tool_call_id)
+
+    return lookup
+
+
+def build_agent(candidate: Candidate, *, direct: bool, window: int = SMALL_WINDOW) -> Agent:
+    """Build the agent of `candidate`.
+
+    `direct` leaves out LangChain's callback machinery around the fake model (reducer lane); `window`
+    is the context window that the fake model announces, in tokens. Raises `TargetError` when the
+    candidate cannot be built.
+    """
+    model = (DirectFakeChatModel if direct else FakeChatModel).create(max_input_tokens=window)
+    prototypes = _build(candidate, Environment(model=model, clock=VirtualClock()))
+    interposers = [interpose(member, index) for index, member in enumerate(prototypes)]
+    running = _Running()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            graph: Any = create_agent(
+                model,
+                [_lookup_tool(running)],
+                system_prompt=SYSTEM_PROMPT,
+                middleware=interposers,
+                checkpointer=InMemorySaver(),
+            )
+    except Exception as error:
+        raise TargetError(
+            f"create_agent refused the middleware: {type(error).__name__}: {error}",
+            place=candidate.target or candidate.name,
+            remedy="Check that the same stack works in your own create_agent call.",
+        ) from error
+    return Agent(candidate, model, interposers, graph, Wiring(graph), running)

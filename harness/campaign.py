@@ -1,0 +1,236 @@
+"""A campaign: generate, search, shrink, confirm in the real graph, judge, and tell the listeners."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Protocol
+
+from .agent import Agent, build_agent
+from .candidate import CONTROL, Candidate
+from .differential import Trial, compare_lanes, is_deterministic, try_out
+from .errors import HarnessBrokenError
+from .events import (
+    CandidateResult,
+    Found,
+    HarnessBroke,
+    Listener,
+    Options,
+    Progressed,
+    RunFinished,
+    RunResult,
+    RunStarted,
+    Stage,
+    Stream,
+)
+from .faults import FaultKind, FaultPlace
+from .findings import Finding
+from .invariants.registry import INVARIANTS
+from .reachability import GOALS, goals_of
+from .scenario import Scenario
+from .search import Failure, Search
+from .verdicts import Verdict, merge
+
+_PACKAGES = ("langchain", "langchain-core", "langgraph", "langgraph-checkpoint", "hypothesis")
+
+
+class Explore(Protocol):
+    """Generates `count` scenarios from `seed` and hands each to `visit`.
+
+    `kinds` and `places` are the faults that at least one candidate can suffer.
+    """
+
+    def __call__(
+        self,
+        visit: Callable[[Scenario], None],
+        *,
+        seed: int,
+        count: int,
+        kinds: frozenset[FaultKind],
+        places: frozenset[FaultPlace],
+    ) -> None:
+        """Generate and visit."""
+
+
+def seed_of_round(seed: int, number: int) -> int:
+    """Return the seed of a round: a stable function of the run's seed and the round's number."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{number}".encode()).digest()[:6])
+
+
+def installed_versions() -> dict[str, str]:
+    """Return the versions of the packages that decide what a history looks like."""
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+class Campaign:
+    """One run over a set of candidates. `control` always takes part."""
+
+    def __init__(
+        self, candidates: Sequence[Candidate], options: Options, listeners: Iterable[Listener] = ()
+    ) -> None:
+        self.options = options
+        self.stream = Stream.to(listeners)
+        chosen = [CONTROL, *(c for c in candidates if c.name != CONTROL.name)]
+        self._agents = [build_agent(candidate, direct=True) for candidate in chosen]
+        self._graph_agents: dict[str, Agent] = {}
+        self._search = Search(self._agents, invariants=options.invariants, keep_clean=options.lane_samples)
+        self._erratic: set[str] = set()
+        self._lanes_compared = 0
+
+    def run(self, explore: Explore) -> RunResult:
+        """Run to the end and return the result.
+
+        Raises `HarnessBrokenError` when the lanes disagree or control fails.
+        """
+        names = tuple(agent.candidate.name for agent in self._agents)
+        versions = installed_versions()
+        self.stream.emit(RunStarted(self.options, names, versions))
+        complete = self._generate(explore)
+        findings = tuple(self._finish(failure) for failure in self._search.failures)
+        self._compare_samples()
+        result = RunResult(
+            self.options,
+            versions,
+            self._search.histories,
+            complete,
+            tuple(self._result(agent, findings) for agent in self._agents),
+            findings,
+            self._lanes_compared,
+        )
+        self.stream.emit(RunFinished(result))
+        return result
+
+    def _generate(self, explore: Explore) -> bool:
+        options, search = self.options, self._search
+        kinds = frozenset(k for a in self._agents for k in a.candidate.contract.suffers)
+        places = frozenset(p for a in self._agents for p in a.places())
+        started = time.perf_counter()
+        number = 0
+        while search.histories < options.max_histories:
+            if options.budget is not None and time.perf_counter() - started > options.budget:
+                return False
+            self.stream.emit(Stage("generating"))
+            count = min(options.batch, options.max_histories - search.histories)
+            seed = seed_of_round(options.seed, number)
+            explore(self._visit, seed=seed, count=count, kinds=kinds, places=places)
+            number += 1
+            self.stream.emit(Stage("shrinking"))
+            search.harvest()
+            self._progressed()
+        return True
+
+    def _progressed(self) -> None:
+        done = self._search.histories
+        self.stream.emit(Progressed(done, max(done, self.options.max_histories), self._search.distinct))
+
+    def _visit(self, scenario: Scenario) -> None:
+        try:
+            self._search.visit(scenario)
+        except HarnessBrokenError as error:
+            self.stream.emit(HarnessBroke(CONTROL.name, scenario, error.cause))
+            raise
+        if self._search.histories % 20 == 0:
+            self._progressed()
+
+    # -- confirmation ----------------------------------------------------------------------------
+
+    def _finish(self, failure: Failure) -> Finding:
+        signature, scenario = failure.signature, failure.shrunk.scenario
+        agent = self._agent(signature.candidate)
+        trial = try_out(agent, scenario, invariants=self.options.invariants)
+        key = (signature.code, signature.by)
+        item = trial.violated().get(key)
+        confirmed: bool | None = None
+        if item is None or not is_deterministic(agent, scenario):
+            self._erratic.add(signature.candidate)
+        else:
+            confirmed = key in self._in_graph(agent, scenario, trial).violated()
+        held_by = tuple(
+            other.candidate.name
+            for other in self._agents
+            if other is not agent and not try_out(other, scenario, invariants=(int(key[0][0]),)).violated()
+        )
+        finding = Finding(
+            signature,
+            scenario,
+            trial.history,
+            0 if item is None else item.violation.record,
+            "the failure did not come back when it was replayed" if item is None else item.violation.detail,
+            failure.shrunk.minimal,
+            confirmed,
+            held_by,
+            failure.histories,
+        )
+        self.stream.emit(Found(finding))
+        return finding
+
+    def _compare_samples(self) -> None:
+        self.stream.emit(Stage("comparing lanes"))
+        for agent in self._agents:
+            for scenario in self._search.tallies[agent.candidate.name].clean:
+                if not is_deterministic(agent, scenario):
+                    self._erratic.add(agent.candidate.name)
+                    break
+                self._in_graph(agent, scenario, try_out(agent, scenario))
+
+    def _in_graph(self, agent: Agent, scenario: Scenario, reducer: Trial) -> Trial:
+        name = agent.candidate.name
+        if name not in self._graph_agents:
+            self._graph_agents[name] = build_agent(agent.candidate, direct=False)
+        graph = try_out(self._graph_agents[name], scenario, lane="graph", invariants=self.options.invariants)
+        self._lanes_compared += 1
+        difference = compare_lanes(reducer.history, graph.history)
+        if difference is not None:
+            self.stream.emit(HarnessBroke(name, scenario, f"6.lanes: {difference}"))
+            raise HarnessBrokenError(
+                f"the lanes disagree (6.lanes) on candidate {name}, {difference}",
+                place=f"scenario {scenario.digest()}",
+                remedy="Please report this as a bug of Sixfold, with the scenario in the run folder.",
+            )
+        return graph
+
+    def _agent(self, name: str) -> Agent:
+        return next(agent for agent in self._agents if agent.candidate.name == name)
+
+    # -- verdicts --------------------------------------------------------------------------------
+
+    def _result(self, agent: Agent, findings: tuple[Finding, ...]) -> CandidateResult:
+        candidate = agent.candidate
+        tally = self._search.tallies[candidate.name]
+        unreached = tuple(
+            goal for goal in goals_of(candidate.name, candidate.contract) if not tally.reached[goal]
+        )
+        verdicts = {
+            number: self._verdict(candidate.name, number, findings, unreached)
+            for number in INVARIANTS
+            if not self.options.invariants or number in self.options.invariants
+        }
+        return CandidateResult(
+            candidate.name,
+            candidate.source,
+            verdicts,
+            dict(sorted(tally.violations.items())),
+            dict(sorted(tally.waivers.items())),
+            tally.reached,
+            unreached,
+            candidate.name not in self._erratic,
+        )
+
+    def _verdict(
+        self, name: str, number: int, findings: tuple[Finding, ...], unreached: tuple[str, ...]
+    ) -> Verdict:
+        mine = [f for f in findings if f.signature.candidate == name and f.signature.code[0] == str(number)]
+        parts = [Verdict.INCONCLUSIVE if f.confirmed is None else Verdict.VIOLATED for f in mine]
+        if name in self._erratic or any(number in GOALS[goal] for goal in unreached):
+            parts.append(Verdict.INCONCLUSIVE)
+        if any(code[0] == str(number) for code in self._search.tallies[name].waivers):
+            parts.append(Verdict.WAIVED)
+        return merge([*parts, Verdict.HOLDS])

@@ -1,0 +1,69 @@
+"""Candidates: what is tested, and the contract it declares.
+
+A contract says what the candidate does on purpose. It turns a check into a visible waiver or
+narrows its definition; it never hides a consequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware
+
+from .environment import Environment
+from .faults import DEFAULT_WORLD, FaultKind
+
+Middleware = AgentMiddleware[Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """What a candidate declares about itself.
+
+    `injects_into_history`: dynamic state is written into messages of the state (waives
+    `1.state-in-history`). `freezes_state`: injected state is not refreshed when it changes (waives
+    `1.stale-state`). `id_swap`: a reminder takes the id of the latest user message, whose words get
+    a derived id; allowed on the latest user message only. `compacts`: older messages are replaced
+    by a summary. `edits_requests`: requests are edited on their way to the model. `clears_tool_results`:
+    old tool results lose their content (waives their recall). `drops_history`: old messages are
+    forgotten without a summary (waives `6.recall`). `cuts_inside_turns`: parts of finished turns are
+    dropped on purpose (waives `4.cut-inside-turn` for them, never for the current turn).
+    `suffers` lists the fault kinds that can happen in the candidate's world.
+    """
+
+    injects_into_history: bool = False
+    freezes_state: bool = False
+    id_swap: bool = False
+    compacts: bool = False
+    edits_requests: bool = False
+    clears_tool_results: bool = False
+    drops_history: bool = False
+    cuts_inside_turns: bool = False
+    suffers: frozenset[FaultKind] = DEFAULT_WORLD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A named way to build a stack of middleware, with its contract.
+
+    `build` gets a fresh `Environment` and returns the middleware in order (the empty list for
+    `control`); it is called for every history and after every restart. `source` says where the
+    rules or the code come from (project, file, symbol, version). `target` is what a user types to
+    get this candidate again.
+    """
+
+    name: str
+    build: Callable[[Environment], Sequence[Middleware]] = field(repr=False)
+    contract: Contract = Contract()
+    source: str = ""
+    target: str = ""
+
+
+CONTROL = Candidate(
+    name="control",
+    build=lambda _environment: (),
+    source="no middleware at all: what the reducer and the agent do by themselves",
+    target="control",
+)

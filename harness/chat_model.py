@@ -1,0 +1,86 @@
+"""The fake chat model: scripted as an agent's model, faithful as a summariser. Never a real LLM.
+
+`create_agent` always binds the model before it calls it, so the bound model speaks the script of
+the current turn; called directly it summarises: it repeats every token it was shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.prompt_values import PromptValue
+from pydantic import PrivateAttr
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+class FakeChatModel(BaseChatModel):
+    """A chat model that answers from the running session's script.
+
+    `profile` announces a small context window (in tokens) so that fractional thresholds are met in
+    short histories.
+    """
+
+    _session: Session | None = PrivateAttr(default=None)
+    _agent: FakeChatModel | None = PrivateAttr(default=None)
+    _speaks_script: bool = PrivateAttr(default=False)
+
+    @classmethod
+    def create(cls, *, max_input_tokens: int) -> FakeChatModel:
+        """Return a summarising model whose bound form speaks the script."""
+        profile: Any = {"max_input_tokens": max_input_tokens, "tool_calling": True}
+        model = cls(profile=profile)
+        agent = cls(profile=profile)
+        agent._speaks_script = True
+        model._agent = agent
+        return model
+
+    def attach(self, session: Session | None) -> None:
+        """Let the model speak for `session` until it is attached to another."""
+        self._session = session
+        if self._agent is not None:
+            self._agent.attach(session)
+
+    @property
+    def _llm_type(self) -> str:
+        return "sixfold-fake"
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> FakeChatModel:
+        """Return the model that speaks the script."""
+        return self._agent or self
+
+    def bind(self, **kwargs: Any) -> FakeChatModel:  # type: ignore[override]
+        """Return the model that speaks the script."""
+        return self._agent or self
+
+    def _answer(self, messages: Sequence[BaseMessage]) -> AIMessage:
+        if self._session is None:
+            raise RuntimeError("the fake chat model was called outside of a session")
+        if self._speaks_script:
+            return self._session.model_called(messages)
+        return AIMessage(self._session.summarise(messages))
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: Any = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=self._answer(messages))])
+
+
+class DirectFakeChatModel(FakeChatModel):
+    """The same model without LangChain's callback machinery around each call (reducer lane)."""
+
+    def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> AIMessage:
+        """Answer at once."""
+        if isinstance(input, list) and all(isinstance(item, BaseMessage) for item in input):
+            return self._answer(input)
+        prompt: PromptValue = self._convert_input(input)
+        return self._answer(prompt.to_messages())

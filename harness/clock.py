@@ -1,0 +1,53 @@
+"""Virtual time: no scenario reads the wall clock or really sleeps.
+
+While a step is performed, `time.time`, `datetime.now` and friends show the virtual instant
+(time-machine), and `time.sleep` moves it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import time_machine
+
+#: Every history begins at this instant.
+START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+
+
+class VirtualClock:
+    """A clock that only moves when the scenario, or a sleeping candidate, moves it."""
+
+    def __init__(self, start: datetime = START) -> None:
+        self._now = start
+        self._travellers: list[Any] = []
+
+    def now(self) -> datetime:
+        """Return the virtual instant, in UTC."""
+        return self._now
+
+    def advance(self, *, minutes: float = 0, seconds: float = 0) -> None:
+        """Move the clock forward."""
+        self._now += timedelta(minutes=minutes, seconds=seconds)
+        for traveller in self._travellers:
+            traveller.move_to(self._now, tick=False)
+
+    def sleep(self, seconds: float) -> None:
+        """Stand in for `time.sleep`: the time passes at once."""
+        self.advance(seconds=max(0.0, float(seconds)))
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Make the whole process see virtual time inside the block."""
+        real_sleep = time.sleep
+        with time_machine.travel(self._now, tick=False) as traveller:
+            self._travellers.append(traveller)
+            time.sleep = self.sleep  # type: ignore[assignment]
+            try:
+                yield
+            finally:
+                time.sleep = real_sleep
+                self._travellers.pop()

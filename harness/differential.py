@@ -1,0 +1,72 @@
+"""Differential judgement: the same scenario on several candidates, lanes and replays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .agent import Agent
+from .history import History, Mutated
+from .invariants.reading import Reading
+from .invariants.registry import Judged, judge
+from .play import LaneName, play
+from .scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One scenario played on one candidate, with its judgement."""
+
+    history: History
+    reading: Reading
+    judged: tuple[Judged, ...]
+
+    def violated(self) -> dict[tuple[str, str], Judged]:
+        """Return the first violation of each (check code, place), waivers left out."""
+        first: dict[tuple[str, str], Judged] = {}
+        for item in self.judged:
+            if item.ruling == "violated":
+                first.setdefault((item.violation.code, item.violation.place), item)
+        return first
+
+
+def try_out(
+    agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer", invariants: tuple[int, ...] = ()
+) -> Trial:
+    """Play `scenario` on the candidate and judge the history."""
+    player = play(agent, scenario, lane=lane)
+    reading = Reading(player.ledger, player.history)
+    judged = judge(reading, agent.candidate.contract, invariants=invariants)
+    return Trial(player.history, reading, tuple(judged))
+
+
+@dataclass(frozen=True, slots=True)
+class LaneDifference:
+    """The first record in which two lanes disagree (check code `6.lanes`)."""
+
+    record: int
+    reducer: str
+    graph: str
+
+    def __str__(self) -> str:
+        return f"record {self.record}: the reducer lane has {self.reducer}, the graph lane {self.graph}"
+
+
+def compare_lanes(reducer: History, graph: History) -> LaneDifference | None:
+    """Return where the two lanes differ, None when they agree record by record.
+
+    Changes made in place, behind the reducer's back, survive in one lane and not in the other: after
+    the first of them the lanes are not compared any further.
+    """
+    for index in range(max(len(reducer.records), len(graph.records))):
+        left = reducer.records[index] if index < len(reducer.records) else None
+        right = graph.records[index] if index < len(graph.records) else None
+        if isinstance(left, Mutated) and isinstance(right, Mutated):
+            return None
+        if left != right:
+            return LaneDifference(index, repr(left)[:400], repr(right)[:400])
+    return None
+
+
+def is_deterministic(agent: Agent, scenario: Scenario) -> bool:
+    """Tell whether two replays of `scenario` on the candidate give the same history."""
+    return play(agent, scenario).history.records == play(agent, scenario).history.records

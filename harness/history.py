@@ -1,0 +1,203 @@
+"""The history of one candidate in one scenario: every update, fold, request and summariser call.
+
+Recorded while the scenario is played, judged afterwards; plain data that can be written to disk and
+judged again from there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from .faults import FaultKind
+from .tokens import Mentions
+from .views import View, Views
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """State messages after a fold. `by` is `user`, `model`, `tools`, `edit` or `<member>.<hook>`.
+
+    `update` holds the messages of the update in order (`remove` views for removals), `removes_all`
+    whether it clears the list first.
+    """
+
+    turn: int
+    by: str
+    update: Views
+    state: Views
+
+
+@dataclass(frozen=True, slots=True)
+class HookRan:
+    """A hook was reached. `outcome` is `nothing`, `update`, `skipped`, `lost` or `raised`."""
+
+    turn: int
+    by: str
+    outcome: str
+    error: str | None = None
+    injected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """The model was called: what it sees (`system` is the system prompt's text, if any).
+
+    `edited` tells whether the request differs from the state it was made from.
+    """
+
+    turn: int
+    call: int
+    system: str
+    messages: Views
+    edited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Summarised:
+    """A candidate called the auxiliary model. `failure` is None when it answered faithfully.
+
+    `tokens` are the utterances mentioned in the prompt, `quoted` those whose words were in it.
+    """
+
+    turn: int
+    by: str
+    tokens: tuple[str, ...]
+    quoted: tuple[str, ...]
+    failure: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FaultFired:
+    """A planned fault struck; `fault` is its number in the scenario's order, zero-based."""
+
+    turn: int
+    fault: int
+    kind: FaultKind
+    at: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mutated:
+    """A hook changed messages of the state in place: what they were and what they are now."""
+
+    turn: int
+    by: str
+    before: Views
+    after: Views
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """Something from outside: `change_state`, `advance_clock`, `restart` or `edit_message`."""
+
+    turn: int
+    what: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The turn is over: `answered`, `aborted` (an error escaped the agent) or `cut` (it ended early).
+
+    `injected` tells whether the error that aborted it was an injected fault.
+    """
+
+    turn: int
+    how: str
+    error: str | None = None
+    injected: bool = False
+    by: str = ""
+
+
+Record = Fold | HookRan | Requested | Summarised | FaultFired | Mutated | Happened | TurnEnded
+
+_RECORD_TYPES: dict[str, type[Record]] = {
+    cls.__name__: cls
+    for cls in (Fold, HookRan, Requested, Summarised, FaultFired, Mutated, Happened, TurnEnded)
+}
+
+
+@dataclass(slots=True)
+class History:
+    """All records of one candidate in one scenario, in order."""
+
+    candidate: str
+    lane: str
+    records: list[Record] = field(default_factory=list)
+    version: ClassVar[int] = 1
+
+    def fired(self) -> tuple[FaultFired, ...]:
+        """Return the faults that fired, in order."""
+        return tuple(r for r in self.records if isinstance(r, FaultFired))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, View):
+        return dict(zip(View._fields, map(_plain, value), strict=True)) | {
+            "mentions": [list(part) for part in value.mentions]
+        }
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def history_to_json(history: History) -> str:
+    """Serialise `history` to JSON; equal histories give equal bytes."""
+    data = {
+        "sixfold_history": History.version,
+        "candidate": history.candidate,
+        "lane": history.lane,
+        "records": [
+            {"record": type(r).__name__} | {f.name: _plain(getattr(r, f.name)) for f in fields(r)}
+            for r in history.records
+        ],
+    }
+    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+
+
+def _view(data: dict[str, Any]) -> View:
+    utterances, quoted, states = data["mentions"]
+    return View(
+        data["id"],
+        data["role"],
+        data["text"],
+        data["name"],
+        tuple(data["calls"]),
+        data["answers"],
+        data["extra"],
+        Mentions(tuple(utterances), tuple(quoted), tuple(states)),
+        data["says"],
+    )
+
+
+_VIEW_FIELDS = frozenset({"update", "state", "messages", "before", "after"})
+
+
+def _record(data: dict[str, Any]) -> Record:
+    cls = _RECORD_TYPES[data.pop("record")]
+    values: dict[str, Any] = {
+        key: tuple(_view(v) for v in value)
+        if key in _VIEW_FIELDS
+        else tuple(value)
+        if isinstance(value, list)
+        else value
+        for key, value in data.items()
+    }
+    return cls(**values)
+
+
+def history_from_json(text: str) -> History:
+    """Read a history that `history_to_json` wrote. Raises `ValueError` or `KeyError` on damage."""
+    data = json.loads(text)
+    if data.get("sixfold_history") != History.version:
+        raise ValueError(f"history version {data.get('sixfold_history')!r} is not {History.version}")
+    return History(data["candidate"], data["lane"], [_record(dict(r)) for r in data["records"]])
+
+
+def requests(records: Iterable[Record]) -> list[Requested]:
+    """Return the model requests among `records`, in order."""
+    return [r for r in records if isinstance(r, Requested)]

@@ -1,0 +1,56 @@
+"""What a check is, and what it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from .reading import Reading
+
+#: Where a violation that no single hook caused is said to show.
+REQUEST = "request"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One place where a history breaks a rule.
+
+    `record` is the index of the history record that shows it, `by` the hook whose fold shows it (or
+    `request`), `tokens` the utterances concerned, `detail` one plain sentence. `facts` name
+    circumstances that a contract may refer to (`latest_user_message`, `finished_turn`, `tool_result`).
+    `aspect` tells kinds of one violation apart that are different failures to their readers.
+    """
+
+    code: str
+    record: int
+    by: str
+    detail: str
+    tokens: tuple[str, ...] = ()
+    facts: frozenset[str] = field(default=frozenset())
+    aspect: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where the violation shows, as part of a finding's identity."""
+        return f"{self.by}, {self.aspect}" if self.aspect else self.by
+
+
+Judge = Callable[[Reading, int], Iterator[Violation]]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A named rule: `judge(reading, since)` yields violations in records from index `since` on.
+
+    `title` says what goes wrong in a few words, `why` why it matters to the people who use the agent.
+    """
+
+    code: str
+    title: str
+    why: str
+    judge: Judge
+
+    @property
+    def invariant(self) -> int:
+        """The number of the invariant, 1 to 6."""
+        return int(self.code[0])

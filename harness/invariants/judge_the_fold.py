@@ -1,0 +1,92 @@
+"""Invariant 6: what counts is the net effect after the fold, not the shape of an update."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ..history import TurnEnded
+from .checks import Check, Violation
+from .reading import Change, Reading
+
+
+def fold_incoherent(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield hook folds whose new messages are not neighbours, in order, after the fold.
+
+    Messages that were there before and still carry the same words are updates in place; they are not
+    part of the group.
+    """
+    for change in reading.changes_since(since):
+        if not change.by_hook:
+            continue
+        positions = _positions_of_new(change)
+        if any(b != a + 1 for a, b in pairwise(positions)):
+            labels = [change.fold.state[p].label() for p in positions]
+            yield Violation(
+                "6.fold-incoherent",
+                change.record,
+                change.fold.by,
+                f"{', '.join(labels)} were written together and stand apart, at places "
+                f"{', '.join(str(p + 1) for p in positions)}",
+            )
+
+
+def _positions_of_new(change: Change) -> list[int]:
+    before = {view.id: view for view in change.before}
+    places = {view.id: place for place, view in enumerate(change.fold.state)}
+    new = []
+    for view in change.fold.update:
+        if view.role == "remove" or view.id not in places:
+            continue
+        old = before.get(view.id)
+        if old is None or (old.role, old.says) != (view.role, view.says):
+            new.append(places[view.id])
+    return new
+
+
+def recall(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield requests from which a fact has vanished: it is in no message, summary or prompt.
+
+    What vanished together with a failed summary counts as `5.failed-summary-committed`, not here.
+    """
+    for sight in reading.sights_since(since):
+        for kind, first_letters in (("tool_result", "t"), ("", "ua")):
+            tokens = tuple(token for token in sight.vanished if token[0] in first_letters)
+            if tokens:
+                yield Violation(
+                    "6.recall",
+                    sight.record,
+                    sight.blame,
+                    f"{', '.join(tokens)} can no longer be seen, neither as a message nor in a summary",
+                    tokens,
+                    frozenset({kind} - {""}),
+                )
+
+
+def hook_error(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield turns that were aborted by an error of the candidate or of the fold of its update."""
+    for index, record in enumerate(reading.history.records[since:], since):
+        if isinstance(record, TurnEnded) and record.how == "aborted" and not record.injected:
+            yield Violation("6.hook-error", index, record.by or "fold", f"the turn ended with {record.error}")
+
+
+CHECKS = (
+    Check(
+        "6.fold-incoherent",
+        "messages that were written together stand apart after the fold",
+        "The update looked right; the reducer replaced one part in the past and appended the other.",
+        fold_incoherent,
+    ),
+    Check(
+        "6.recall",
+        "a fact has vanished from what the model sees",
+        "The user said it, the summariser kept what it was given, and still the model cannot know it.",
+        recall,
+    ),
+    Check(
+        "6.hook-error",
+        "a hook failed, or the reducer refused its update",
+        "The turn is lost; when the cause is in the history, every further turn of the thread is too.",
+        hook_error,
+    ),
+)

@@ -1,0 +1,117 @@
+"""Invariant 5: a compaction is made once, stored, and replayed byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..history import Fold, HookRan, Summarised
+from .checks import Check, Violation
+from .reading import Reading
+
+#: What may change earlier messages of a request for a reason (see `Sight.causes`).
+_REASONS = frozenset({"change_state", "advance_clock", "edit_message", "fault", "compaction"})
+
+
+def failed_summary_committed(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield hook folds that remove messages although the summary of them had failed.
+
+    A fallback that keeps the facts (their tokens are still there after the fold) is no violation.
+    """
+    records = reading.history.records
+    for change in reading.changes_since(since):
+        if not change.gone:
+            continue
+        failure = _last_summary(records[: change.record], change.fold.by)
+        if failure is None or failure.failure is None:
+            continue
+        kept = {token for view in change.fold.state for token in view.mentions.utterances}
+        lost = [token for token in change.gone if token not in kept]
+        if lost:
+            yield Violation(
+                "5.failed-summary-committed",
+                change.record,
+                change.fold.by,
+                f"the summariser failed ({failure.failure}), and {', '.join(lost)} was removed all the same",
+                tuple(lost),
+            )
+
+
+def _last_summary(records: Sequence[object], by: str) -> Summarised | None:
+    """Return the last summariser call of the hook run that ends `records`."""
+    for record in reversed(records):
+        if isinstance(record, Summarised) and record.by == by:
+            return record
+        if isinstance(record, Fold):
+            return None
+    return None
+
+
+def regenerated(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield summariser calls over nothing but what a stored summary already covers."""
+    covered: set[str] = set()
+    open_call: Summarised | None = None
+    committed = {change.record for change in reading.changes if change.gone and change.by_hook}
+    for index, record in enumerate(reading.history.records):
+        if isinstance(record, Summarised):
+            if record.failure is not None:
+                continue
+            stale = covered and record.tokens and set(record.quoted) <= covered
+            if stale and index >= since:
+                yield Violation(
+                    "5.regenerated",
+                    index,
+                    record.by,
+                    f"{', '.join(record.tokens)} was summarised before, and is summarised again",
+                    record.tokens,
+                )
+            open_call = record
+        elif isinstance(record, Fold) and open_call is not None and index in committed:
+            covered.update(open_call.quoted)
+            open_call = None
+        elif isinstance(record, HookRan) and record.outcome != "update":
+            open_call = None
+
+
+def prefix_broken(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield requests that stop being a prefix-extension of the previous one without a reason.
+
+    Reasons are a state change, time passing, an edit, a compaction, and a fault that struck since the
+    request before the previous one.
+    """
+    for sight in reading.sights_since(since):
+        if sight.extends or sight.previous is None or sight.causes & _REASONS:
+            continue
+        earlier, later = sight.previous.request, sight.request
+        if earlier.system != later.system:
+            where = "the system prompt"
+        else:
+            pairs = zip(earlier.messages, later.messages, strict=False)
+            where = next((f"message {a.label()}" for a, b in pairs if a != b), "a message that is gone")
+        yield Violation(
+            "5.prefix-broken",
+            sight.record,
+            sight.blame,
+            f"the request no longer begins with the bytes of the previous one, from {where} on",
+        )
+
+
+CHECKS = (
+    Check(
+        "5.failed-summary-committed",
+        "history was removed although the summary had failed",
+        "The conversation is gone and an error message stands in its place.",
+        failed_summary_committed,
+    ),
+    Check(
+        "5.regenerated",
+        "the same span was summarised again",
+        "Each new summary of a summary forgets more, costs a model call, and breaks the cached prefix.",
+        regenerated,
+    ),
+    Check(
+        "5.prefix-broken",
+        "a request stopped being an extension of the previous one",
+        "The provider's prompt cache misses: the whole prefix is paid for and processed again.",
+        prefix_broken,
+    ),
+)

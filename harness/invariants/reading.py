@@ -1,0 +1,200 @@
+"""A reading of one history: what changed at each fold and what each request shows.
+
+Checks share it, so that the differences between neighbouring states are computed once. A reading
+follows a growing history; read afresh from disk it gives the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..history import FaultFired, Fold, Happened, History, Record, Requested, Summarised
+from ..ledger import Ledger
+from ..tokens import mentions
+from ..views import View, Views
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A fold that did more than append what was said.
+
+    `gone` are the utterances whose message left the state (neither words nor id are left), with the
+    views they had.
+    """
+
+    record: int
+    fold: Fold
+    before: Views
+    gone: dict[str, View]
+
+    @property
+    def by_hook(self) -> bool:
+        """Tell whether a candidate's hook made this change."""
+        return "." in self.fold.by
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A model request with the state it was made from.
+
+    `extends` tells whether it continues the previous request byte for byte; `visible` are the
+    utterances mentioned anywhere in it; `causes` what happened since the request before the previous
+    one that may change earlier messages for a reason; `blame` the hook that last changed the state it
+    shows, or `request`; `vanished` the facts that this request is the first not to show, unless the
+    summariser had failed since the previous one.
+    """
+
+    record: int
+    request: Requested
+    previous: Sight | None
+    extends: bool
+    visible: frozenset[str]
+    causes: frozenset[str]
+    blame: str
+    state: Views
+    vanished: tuple[str, ...]
+
+
+def said(views: Views) -> dict[str, list[View]]:
+    """Return the views that carry each utterance, by token."""
+    carriers: dict[str, list[View]] = {}
+    for view in views:
+        if view.says is not None:
+            carriers.setdefault(view.says, []).append(view)
+    return carriers
+
+
+def wire(view: View) -> tuple[object, ...]:
+    """Return what of a message reaches a provider: everything but its id and private metadata."""
+    return (view.role, view.text, view.name, view.calls, view.answers)
+
+
+def _same_on_wire(left: Views, right: Views) -> bool:
+    return all(a is b or wire(a) == wire(b) for a, b in zip(left, right, strict=True))
+
+
+def continues(earlier: Requested, later: Requested) -> bool:
+    """Tell whether `later` is a prefix-extension of `earlier`, as a provider's cache sees it."""
+    size = len(earlier.messages)
+    return (
+        earlier.system == later.system
+        and len(later.messages) >= size
+        and (
+            later.messages[:size] == earlier.messages
+            or _same_on_wire(earlier.messages, later.messages[:size])
+        )
+    )
+
+
+class Reading:
+    """Changes and sights of a history, in order. `ledger` and `history` are public; call `follow`
+    after the history has grown.
+    """
+
+    def __init__(self, ledger: Ledger, history: History) -> None:
+        self.ledger = ledger
+        self.history = history
+        self.changes: list[Change] = []
+        self.sights: list[Sight] = []
+        self._read = 0
+        self._state: Views = ()
+        self._blame = "request"
+        self._causes: set[str] = set()
+        self._previous_causes: frozenset[str] = frozenset()
+        self._missing: set[str] = set()
+        self.follow()
+
+    def follow(self) -> None:
+        """Read the records that were added since the last call."""
+        records = self.history.records
+        for index in range(self._read, len(records)):
+            self._follow(index, records[index])
+        self._read = len(records)
+
+    def changes_since(self, record: int) -> list[Change]:
+        """Return the changes from history record `record` on."""
+        return self.changes if record == 0 else [c for c in self.changes if c.record >= record]
+
+    def sights_since(self, record: int) -> list[Sight]:
+        """Return the sights from history record `record` on."""
+        return self.sights if record == 0 else [s for s in self.sights if s.record >= record]
+
+    def _follow(self, index: int, record: Record) -> None:
+        match record:
+            case Fold():
+                self._fold(index, record)
+            case Requested():
+                self._sight(index, record)
+            case Happened(what=what) if what != "restart":
+                self._causes.add(what)
+            case FaultFired():
+                self._causes.add("fault")
+            case Summarised(failure=failure):
+                self._causes.add("compaction" if failure is None else "failed summary")
+            case _:
+                pass
+
+    def _fold(self, index: int, fold: Fold) -> None:
+        before, self._state = self._state, fold.state
+        if "." not in fold.by and fold.state[: len(before)] == before:
+            return
+        change = Change(index, fold, before, _gone(before, fold.state))
+        self.changes.append(change)
+        if change.by_hook:
+            self._blame = fold.by
+            if change.gone:
+                self._causes.add("compaction")
+
+    def _sight(self, index: int, request: Requested) -> None:
+        previous = self.sights[-1] if self.sights else None
+        extends = previous is None or continues(previous.request, request)
+        if previous is not None and extends:
+            new = request.messages[len(previous.request.messages) :]
+            visible = previous.visible.union(*(view.mentions.utterances for view in new))
+        else:
+            visible = frozenset(mentions(request.system).utterances).union(
+                *(view.mentions.utterances for view in request.messages)
+            )
+        causes = frozenset(self._causes)
+        self.sights.append(
+            Sight(
+                index,
+                request,
+                previous,
+                extends,
+                visible,
+                causes | self._previous_causes,
+                "request" if request.edited else self._blame,
+                self._state,
+                self._vanished(index, visible),
+            )
+        )
+        self._previous_causes = causes & {"fault"}
+        self._causes = set()
+
+    def _vanished(self, index: int, visible: frozenset[str]) -> tuple[str, ...]:
+        replaced = self.ledger.replaced
+        missing = tuple(
+            [
+                token
+                for token, utterance in self.ledger.utterances.items()
+                if token not in visible
+                and token not in self._missing
+                and utterance.at <= index
+                and not (token in replaced and replaced[token][0] <= index)
+            ]
+        )
+        self._missing.update(missing)
+        return () if "failed summary" in self._causes else missing
+
+
+def _gone(before: Views, after: Views) -> dict[str, View]:
+    if after[: len(before)] == before:
+        return {}
+    left = {view.id for view in after}
+    spoken = {view.says for view in after}
+    return {
+        view.says: view
+        for view in before
+        if view.says is not None and view.says not in spoken and view.id not in left
+    }

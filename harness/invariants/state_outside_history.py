@@ -1,0 +1,72 @@
+"""Invariant 1: dynamic state does not enter history; it is rebuilt from the source of truth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..tokens import mentions
+from .checks import REQUEST, Check, Violation
+from .reading import Reading
+
+_MARKED_STALE = re.compile(r"\b(stale|outdated|out of date|may have changed|as of)\b", re.IGNORECASE)
+
+
+def state_in_history(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield hook folds that put a state version into a message of the state."""
+    for change in reading.changes_since(since):
+        if not change.by_hook:
+            continue
+        known = {view for view in change.before if view.mentions.states}
+        for view in change.fold.state:
+            if view.mentions.states and view not in known:
+                yield Violation(
+                    "1.state-in-history",
+                    change.record,
+                    change.fold.by,
+                    f"message {view.label()} in history now holds state version {view.mentions.states[-1]}",
+                )
+                break
+
+
+def stale_state(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield requests that show an old state version, unmarked, and not the current one.
+
+    A request of a turn in which a fault struck is not judged: the candidate may not have been able
+    to refresh.
+    """
+    for sight in reading.sights_since(since):
+        if "fault" in sight.causes:
+            continue
+        shown = [view for view in sight.request.messages if view.mentions.states]
+        prompt = mentions(sight.request.system).states
+        seen = {state for view in shown for state in view.mentions.states} | set(prompt)
+        current = reading.ledger.state_at(sight.record)
+        if not seen or current in seen:
+            continue
+        texts = [view.text for view in shown] + ([sight.request.system] if prompt else [])
+        if all(_MARKED_STALE.search(text) for text in texts):
+            continue
+        yield Violation(
+            "1.stale-state",
+            sight.record,
+            REQUEST,
+            f"the model sees state {', '.join(sorted(seen))} while {current} is current, without a mark",
+        )
+
+
+CHECKS = (
+    Check(
+        "1.state-in-history",
+        "dynamic state was written into a message of the history",
+        "State that is stored in messages ages there: later turns read it as if it were current, and "
+        "every way of attaching it to a message can go wrong.",
+        state_in_history,
+    ),
+    Check(
+        "1.stale-state",
+        "the model sees an old version of the state, unmarked, and not the current one",
+        "The model acts on files, permissions or memory that no longer exist.",
+        stale_state,
+    ),
+)

@@ -1,0 +1,146 @@
+"""Invariant 2: history is updated in place; ids are not rewritten and messages do not move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..history import Mutated
+from ..ledger import Ledger
+from ..views import Views
+from .checks import REQUEST, Check, Violation
+from .reading import Reading, said
+
+
+def _out_of_order(ledger: Ledger, views: Views) -> tuple[str, str] | None:
+    """Return the first pair of utterances that stand in the wrong order, each carried once."""
+    carriers = said(views)
+    last: tuple[int, ...] = ()
+    last_token = ""
+    for view in views:
+        if view.says is None or len(carriers[view.says]) > 1:
+            continue
+        order = ledger.order(view.says)
+        if order is None:
+            continue
+        if order < last:
+            return last_token, view.says
+        last, last_token = order, view.says
+    return None
+
+
+def reorder(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield folds and edited requests in which utterances no longer stand in the order of the session."""
+    ledger = reading.ledger
+    for change in reading.changes_since(since):
+        pair = _out_of_order(ledger, change.fold.state)
+        if pair is not None and _out_of_order(ledger, change.before) is None:
+            yield Violation(
+                "2.reorder",
+                change.record,
+                change.fold.by,
+                f"after the fold, {pair[1]} stands behind {pair[0]}, which was said later",
+                (pair[1],),
+                aspect=_reach(ledger, pair),
+            )
+    for sight in reading.sights_since(since):
+        if not sight.request.edited:
+            continue
+        pair = _out_of_order(ledger, sight.request.messages)
+        if pair is not None and _out_of_order(ledger, sight.state) is None:
+            yield Violation(
+                "2.reorder",
+                sight.record,
+                REQUEST,
+                f"in the request, {pair[1]} stands behind {pair[0]}, which was said later",
+                (pair[1],),
+                aspect=_reach(ledger, pair),
+            )
+
+
+def _reach(ledger: Ledger, pair: tuple[str, str]) -> str:
+    turns = {ledger.utterances[token].turn for token in pair}
+    return "across turns" if len(turns) > 1 else "within a turn"
+
+
+def id_rewrite(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield hook folds after which old words stand under a new id only."""
+    for change in reading.changes_since(since):
+        if not change.by_hook:
+            continue
+        before, after = said(change.before), said(change.fold.state)
+        words = reading.ledger.words_at(change.fold.turn, change.record)
+        for token, views in before.items():
+            old, new = {v.id for v in views}, {v.id for v in after.get(token, ())}
+            if new and None not in old and not old & new:
+                yield Violation(
+                    "2.id-rewrite",
+                    change.record,
+                    change.fold.by,
+                    f"the words of {token} moved from id {_ids(old)} to id {_ids(new)}",
+                    (token,),
+                    frozenset({"latest_user_message"}) if words and token == words[-1] else frozenset(),
+                )
+
+
+def _ids(ids: set[str | None]) -> str:
+    return ", ".join(sorted(map(str, ids)))
+
+
+def duplicate(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield folds and edited requests in which an utterance stands twice that stood once before."""
+    for change in reading.changes_since(since):
+        yield from _twice(change.record, change.fold.by, change.before, change.fold.state)
+    for sight in reading.sights_since(since):
+        if sight.request.edited:
+            yield from _twice(sight.record, REQUEST, sight.state, sight.request.messages)
+
+
+def _twice(record: int, by: str, before: Views, after: Views) -> Iterator[Violation]:
+    earlier = said(before)
+    for token, views in said(after).items():
+        if len(views) > max(1, len(earlier.get(token, ()))):
+            ids = ", ".join(view.label() for view in views)
+            yield Violation("2.duplicate", record, by, f"{token} stands {len(views)} times: {ids}", (token,))
+
+
+def mutated_in_place(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield hook calls that changed messages of the state without returning them in an update."""
+    for index, record in enumerate(reading.history.records[since:], since):
+        if isinstance(record, Mutated):
+            changed = [view.label() for view in record.before] or [view.label() for view in record.after]
+            yield Violation(
+                "2.mutated-in-place",
+                index,
+                record.by,
+                f"state messages {', '.join(changed)} were changed in place, without an update",
+            )
+
+
+CHECKS = (
+    Check(
+        "2.reorder",
+        "an old message moved in the history",
+        "The model reads the conversation in an order in which it never happened; what moved to the "
+        "end is taken for what the user wants now.",
+        reorder,
+    ),
+    Check(
+        "2.id-rewrite",
+        "old words stand under a new id",
+        "The reducer merges by id: words under a new id are a new message to it, and land at the end.",
+        id_rewrite,
+    ),
+    Check(
+        "2.duplicate",
+        "the same words stand in the history twice",
+        "The model sees a request repeated that was made once, and answers it again.",
+        duplicate,
+    ),
+    Check(
+        "2.mutated-in-place",
+        "messages of the state were changed without an update",
+        "No checkpoint records the change: what the model saw cannot be replayed, and after a restart "
+        "the history is a different one.",
+        mutated_in_place,
+    ),
+)

@@ -1,0 +1,75 @@
+"""The ledger: the truth that the harness keeps, whatever a candidate makes of it.
+
+Who said what and in which order, which state version is current, what was edited on purpose. Each
+entry carries the index of the history record at which it became true, so that checks can ask what
+was true then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """Something said: by the user (`u…`), the model (`a…`) or a tool (`t…`).
+
+    `order` is its place in the session; an edit takes the order of what it replaces. `at` is the
+    index of the history record at which it entered state; `id` the message id it was sent with;
+    `call` the tool call that a result answers.
+    """
+
+    token: str
+    turn: int
+    order: tuple[int, ...]
+    text: str
+    id: str | None
+    at: int
+    call: str | None = None
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Utterances by token, state versions and edits, in order of time."""
+
+    utterances: dict[str, Utterance] = field(default_factory=dict)
+    turn_words: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    states: list[tuple[int, str]] = field(default_factory=list)
+    replaced: dict[str, tuple[int, str]] = field(default_factory=dict)
+    delivered: set[str] = field(default_factory=set)
+
+    def say(self, utterance: Utterance) -> None:
+        """Enter an utterance; the user's words are also entered as the turn's current question."""
+        self.utterances[utterance.token] = utterance
+        if utterance.token[0] == "u":
+            words = self.turn_words.get(utterance.turn, ())
+            self.turn_words[utterance.turn] = (*words, utterance.token)
+        if utterance.call is not None:
+            self.delivered.add(utterance.call)
+
+    def replace(self, old: str, new: Utterance) -> None:
+        """Enter an edit on purpose: `new` stands where `old` stood."""
+        self.replaced[old] = (new.at, new.token)
+        self.utterances[new.token] = new
+
+    def words_at(self, turn: int, record: int) -> tuple[str, ...]:
+        """Return the user's words of `turn` as they were when history record `record` was made."""
+        return tuple(self._current(token, record) for token in self.turn_words.get(turn, ()))
+
+    def _current(self, token: str, record: int) -> str:
+        while token in self.replaced and self.replaced[token][0] <= record:
+            token = self.replaced[token][1]
+        return token
+
+    def order(self, token: str) -> tuple[int, ...] | None:
+        """Return the place of `token` in the session, None when nobody said it."""
+        said = self.utterances.get(token)
+        return None if said is None else said.order
+
+    def state_at(self, record: int) -> str:
+        """Return the token of the state version that was current at history record `record`."""
+        current = ""
+        for at, token in self.states:
+            if at <= record:
+                current = token
+        return current

@@ -1,0 +1,113 @@
+"""Scenarios: lists of steps, the unit of generation, storage, replay, shrinking and report.
+
+The file format is JSON with a schema version. Reading a file validates everything and lists all
+problems at once; it never runs code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from .errors import ScenarioFileError
+from .faults import FAULT_KINDS, PACKAGES, Fault
+from .steps import Step, UserTurn
+
+#: Version of the scenario file format. Readers accept this version and older ones.
+SCHEMA_VERSION = 1
+
+_STEPS: TypeAdapter[tuple[Step, ...]] = TypeAdapter(tuple[Annotated[Step, Field(discriminator="kind")], ...])
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A finite sequence of steps, frozen. Played on any candidate and lane it means the same."""
+
+    steps: tuple[Step, ...] = ()
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Return all planned faults, in order."""
+        return tuple(f for s in self.steps if isinstance(s, UserTurn) for f in s.faults)
+
+    def size(self) -> tuple[int, ...]:
+        """Return a key that orders scenarios from simple to complex (used by shrinking)."""
+        turns = [s for s in self.steps if isinstance(s, UserTurn)]
+        calls = [c for t in turns for r in t.rounds for c in r.calls]
+        faults = self.faults()
+        return (
+            len(self.steps),
+            len(faults),
+            sum(len(t.messages) for t in turns),
+            sum(len(t.rounds) for t in turns),
+            len(calls),
+            sum(FAULT_KINDS.index(f.kind) * 8 + f.nth + f.for_good + f.member + f.keep for f in faults),
+            sum(PACKAGES[f.kind].places.index(f.at) for f in faults if f.at in PACKAGES[f.kind].places),
+            sum(m.words for t in turns for m in t.messages)
+            + sum(c.words for c in calls)
+            + sum(t.reply_words for t in turns),
+            sum(getattr(s, "minutes", 0) + getattr(s, "turns_ago", 0) for s in self.steps),
+        )
+
+    def digest(self) -> str:
+        """Return a stable hexadecimal digest of the content, 12 characters."""
+        return hashlib.sha256(to_json(self).encode()).hexdigest()[:12]
+
+
+def to_json(scenario: Scenario) -> str:
+    """Serialise `scenario`; equal scenarios give equal bytes."""
+    data = {
+        "sixfold_scenario": SCHEMA_VERSION,
+        "steps": [asdict(step) for step in scenario.steps],
+    }
+    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+
+def from_json(text: str, *, place: str = "scenario") -> Scenario:
+    """Read a scenario from JSON `text`.
+
+    Raises `ScenarioFileError` naming `place`, with every problem found, when the text is damaged,
+    has unknown steps or comes from a later schema version.
+    """
+    remedy = "Use a file that `sixfold run` saved, or correct the places named."
+    try:
+        data = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ScenarioFileError(f"not valid JSON: {error}", place=place, remedy=remedy) from error
+    if not isinstance(data, dict) or "sixfold_scenario" not in data:
+        raise ScenarioFileError("not a scenario: no 'sixfold_scenario' version", place=place, remedy=remedy)
+    version = data["sixfold_scenario"]
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ScenarioFileError(f"schema version {version!r} is not a number", place=place, remedy=remedy)
+    if version > SCHEMA_VERSION:
+        raise ScenarioFileError(
+            f"schema version {version} is from the future; this Sixfold reads up to {SCHEMA_VERSION}",
+            place=place,
+            remedy="Upgrade Sixfold, or save the scenario again with this version.",
+        )
+    unknown = sorted(set(data) - {"sixfold_scenario", "steps"})
+    try:
+        steps = _STEPS.validate_json(json.dumps(data.get("steps")))
+    except ValidationError as error:
+        problems = "; ".join(
+            f"steps.{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()
+        )
+        raise ScenarioFileError(f"invalid scenario: {problems}", place=place, remedy=remedy) from error
+    if unknown:
+        raise ScenarioFileError(f"unknown keys {', '.join(unknown)}", place=place, remedy=remedy)
+    return Scenario(steps)
+
+
+def load(path: Path) -> Scenario:
+    """Read a scenario file. Raises `ScenarioFileError` when it cannot be read or is invalid."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioFileError(
+            f"cannot read the file: {error}", place=str(path), remedy="Give the path of a scenario file."
+        ) from error
+    return from_json(text, place=str(path))

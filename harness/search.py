@@ -1,0 +1,138 @@
+"""Search: find, mask, repeat. Collects the distinct failures of all candidates, then shrinks each.
+
+Generation never stops at a failure, so no failure hides another; a failure whose signature is known
+is masked, and only new ones are shrunk.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from .agent import Agent
+from .candidate import CONTROL
+from .differential import Trial, try_out
+from .errors import HarnessBrokenError
+from .faults import FaultKind
+from .findings import Signature
+from .reachability import observe
+from .scenario import Scenario
+from .shrink import Shrunk, shrink
+
+Key = tuple[str, str, str]
+Kinds = frozenset[FaultKind]
+
+
+@dataclass(slots=True)
+class Witness:
+    """The smallest scenario seen so far for a key and set of fired faults, and when it was first seen."""
+
+    scenario: Scenario
+    histories: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """What has been seen of one candidate."""
+
+    violations: Counter[str] = field(default_factory=Counter)
+    waivers: Counter[str] = field(default_factory=Counter)
+    reached: Counter[str] = field(default_factory=Counter)
+    clean: list[Scenario] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A shrunk failure that still has to be confirmed."""
+
+    signature: Signature
+    shrunk: Shrunk
+    histories: int
+
+
+class Search:
+    """The search over one set of candidates. Call `visit` for each scenario, `harvest` after a round."""
+
+    def __init__(self, agents: list[Agent], *, invariants: tuple[int, ...] = (), keep_clean: int = 5) -> None:
+        self.agents = agents
+        self.histories = 0
+        self.tallies = {agent.candidate.name: Tally() for agent in agents}
+        self.failures: list[Failure] = []
+        self._invariants = invariants
+        self._keep_clean = keep_clean
+        self._witnesses: dict[Key, dict[Kinds, Witness]] = {}
+        self._control = next(a for a in agents if a.candidate.name == CONTROL.name)
+
+    @property
+    def distinct(self) -> int:
+        """How many distinct failures (candidate, code, place) have been seen."""
+        return len(
+            {(f.signature.candidate, f.signature.code, f.signature.by) for f in self.failures}
+            | set(self._witnesses)
+        )
+
+    def visit(self, scenario: Scenario) -> None:
+        """Play `scenario` on every candidate and note what is violated.
+
+        Raises `HarnessBrokenError` when control, which has no middleware, violates anything.
+        """
+        self.histories += 1
+        for agent in self.agents:
+            trial = try_out(agent, scenario, invariants=self._invariants)
+            self._note(agent.candidate.name, scenario, trial)
+
+    def _note(self, name: str, scenario: Scenario, trial: Trial) -> None:
+        tally = self.tallies[name]
+        tally.reached.update(observe(trial.reading))
+        tally.waivers.update({j.violation.code for j in trial.judged if j.ruling == "waived"})
+        violated = trial.violated()
+        if not violated:
+            if len(tally.clean) < self._keep_clean and len(scenario.steps) > 1:
+                tally.clean.append(scenario)
+            return
+        if name == CONTROL.name:
+            code, item = next((key[0], item) for key, item in violated.items())
+            raise HarnessBrokenError(
+                f"control violates {code}: {item.violation.detail}",
+                place=f"scenario {scenario.digest()}",
+                remedy="Please report this as a bug of Sixfold, with the scenario in the run folder.",
+            )
+        tally.violations.update({code for code, _ in violated})
+        kinds: Kinds = frozenset(fired.kind for fired in trial.history.fired())
+        for code, by in violated:
+            by_kinds = self._witnesses.setdefault((name, code, by), {})
+            known = by_kinds.get(kinds)
+            if known is None:
+                by_kinds[kinds] = Witness(scenario, self.histories)
+            elif scenario.size() < known.scenario.size():
+                known.scenario = scenario
+
+    def harvest(self) -> list[Failure]:
+        """Shrink the failures of the round that are new; return them in a fixed order."""
+        new = []
+        for key in sorted(self._witnesses):
+            by_kinds = self._witnesses[key]
+            for kinds in sorted(by_kinds, key=lambda kinds: (len(kinds), sorted(kinds))):
+                if any(set(f.signature.faults) <= kinds for f in self._known(key)):
+                    continue
+                failure = self._shrink(key, by_kinds[kinds])
+                if all(failure.signature != f.signature for f in self.failures):
+                    self.failures.append(failure)
+                    new.append(failure)
+        self._witnesses.clear()
+        return new
+
+    def _known(self, key: Key) -> list[Failure]:
+        return [f for f in self.failures if (f.signature.candidate, f.signature.code, f.signature.by) == key]
+
+    def _shrink(self, key: Key, witness: Witness) -> Failure:
+        name, code, by = key
+        agent = next(a for a in self.agents if a.candidate.name == name)
+
+        def fails(scenario: Scenario) -> bool:
+            return (code, by) in try_out(agent, scenario, invariants=(int(code[0]),)).violated()
+
+        shrunk = shrink(witness.scenario, fails)
+        fired = try_out(agent, shrunk.scenario).history.fired()
+        kinds = tuple(sorted({f.kind for f in fired}))
+        return Failure(Signature(name, code, by, kinds), shrunk, witness.histories)

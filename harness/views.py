@@ -1,0 +1,179 @@
+"""Frozen views of messages: what reports show and checks read, without any library's objects.
+
+A `ViewBook` turns LangChain messages into views once per object, renumbers random ids in order of
+appearance, and notices when an object changed behind its back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
+
+from .tokens import Mentions, mentions
+
+_RANDOM_ID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")
+
+_SPEAKERS = {"u": "human", "a": "ai", "t": "tool"}
+
+
+class View(NamedTuple):
+    """One message as it stands in state, in an update or in a request.
+
+    `role` is LangChain's message type (`human`, `ai`, `system`, `tool`, `remove`); `calls` the ids
+    of its tool calls; `answers` the call id that a tool result answers; `says` the token of the one
+    utterance that the message carries in its speaker's role, if it does.
+    """
+
+    id: str | None
+    role: str
+    text: str
+    name: str | None
+    calls: tuple[str, ...]
+    answers: str | None
+    extra: str
+    mentions: Mentions
+    says: str | None
+
+    def label(self) -> str:
+        """Return the short form that pictures use: the id, or the role when there is none."""
+        return self.id or self.role
+
+
+Views = tuple[View, ...]
+
+
+def text_of(content: Any) -> str:
+    """Return the text of a message content: a string, or the text of its blocks, joined."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = (
+            block if isinstance(block, str) else block.get("text") if isinstance(block, dict) else None
+            for block in content
+        )
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return "" if content is None else str(content)
+
+
+def carried(role: str, found: Mentions) -> str | None:
+    """Return the utterance that a message of `role` with these mentions carries, if exactly one."""
+    if len(found.utterances) != 1 or not found.quoted:
+        return None
+    token = found.quoted[0]
+    return token if _SPEAKERS.get(token[0]) == role else None
+
+
+class _Seen:
+    """A message object, what it looked like when its view was made, and the view."""
+
+    __slots__ = ("content", "content_repr", "id", "kwargs_repr", "message", "name", "raw_calls", "view")
+
+    def __init__(self, message: BaseMessage, view: View) -> None:
+        self.message = message
+        self.view = view
+        self.content = message.content
+        self.content_repr = None if isinstance(message.content, str) else repr(message.content)
+        self.id = message.id
+        self.name = message.name
+        self.kwargs_repr = repr(message.additional_kwargs) if message.additional_kwargs else ""
+        self.raw_calls = repr(message.tool_calls) if isinstance(message, AIMessage) else ""
+
+    def same(self) -> bool:
+        message = self.message
+        return (
+            message.content is self.content
+            and message.id == self.id
+            and message.name == self.name
+            and (self.content_repr is None or repr(message.content) == self.content_repr)
+            and (
+                repr(message.additional_kwargs) == self.kwargs_repr
+                if message.additional_kwargs
+                else not self.kwargs_repr
+            )
+            and (not isinstance(message, AIMessage) or self._same_calls(message))
+        )
+
+    def _same_calls(self, message: AIMessage) -> bool:
+        return (
+            not message.tool_calls if self.raw_calls == "[]" else repr(message.tool_calls) == self.raw_calls
+        )
+
+
+class ViewBook:
+    """Views of the messages of one history, with ids renumbered in order of appearance."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, _Seen] = {}
+        self._names: dict[str, str] = {}
+
+    def view(self, message: BaseMessage) -> View:
+        """Return the view of `message` as it is now."""
+        seen = self._seen.get(id(message))
+        if seen is not None and seen.message is message and seen.content is message.content:
+            if seen.id == message.id and seen.content_repr is None:
+                return seen.view
+            if seen.same():
+                return seen.view
+        view = self._make(message)
+        self._seen[id(message)] = _Seen(message, view)
+        return view
+
+    def views(self, messages: Iterable[BaseMessage]) -> Views:
+        """Return the views of `messages`, in order."""
+        return tuple([self.view(message) for message in messages])
+
+    def refresh(self, messages: Sequence[BaseMessage]) -> list[tuple[View, View]]:
+        """Look at `messages` again; return (before, after) for each object that was changed."""
+        changed = []
+        for message in messages:
+            seen = self._seen.get(id(message))
+            if seen is None or seen.message is not message or seen.same():
+                continue
+            before = seen.view
+            view = self._make(message)
+            self._seen[id(message)] = _Seen(message, view)
+            changed.append((before, view))
+        return changed
+
+    def name_id(self, raw: str | None) -> str | None:
+        """Return `raw` with every random (UUID-like) part replaced by its number of appearance."""
+        if raw is None:
+            return None
+        return _RANDOM_ID.sub(self._number, raw)
+
+    def _number(self, match: re.Match[str]) -> str:
+        return self._names.setdefault(match.group(), f"new{len(self._names) + 1}")
+
+    def _make(self, message: BaseMessage) -> View:
+        text = text_of(message.content)
+        found = mentions(text)
+        calls: tuple[str, ...] = ()
+        answers = None
+        role = message.type
+        if isinstance(message, AIMessage):
+            if message.tool_calls:
+                calls = tuple(str(call.get("id")) for call in message.tool_calls)
+        elif isinstance(message, ToolMessage):
+            answers = message.tool_call_id
+        elif isinstance(message, RemoveMessage):
+            role = "remove"
+        extra = (
+            json.dumps(message.additional_kwargs, default=repr, sort_keys=True)
+            if message.additional_kwargs
+            else ""
+        )
+        return View(
+            self.name_id(message.id),
+            role,
+            text,
+            message.name,
+            calls,
+            answers,
+            extra,
+            found,
+            carried(role, found),
+        )

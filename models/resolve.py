@@ -1,0 +1,162 @@
+"""Targets: from what a user types to a candidate.
+
+A target is a catalogue name, an import path (`pkg.module:Name`) or a file (`path/to/file.py:name`)
+of a middleware class, an instance, a list of them, a factory that takes the `Environment`, or a
+`Candidate`.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware
+
+from ..harness.candidate import Candidate, Middleware
+from ..harness.environment import Environment
+from ..harness.errors import TargetError
+from .catalogue import CATALOGUE
+from .supply import arguments, construct
+
+_FORMS = (
+    "A target is a catalogue name (see `sixfold list`), pkg.module:Name or path/to/file.py:name of an "
+    "AgentMiddleware class or instance, a list of them, or a factory that takes the Environment."
+)
+
+
+def resolve(target: str) -> Candidate:
+    """Return the candidate that `target` names. Raises `TargetError` with cause, place and remedy."""
+    if target in CATALOGUE:
+        return CATALOGUE[target]()
+    path, colon, name = target.rpartition(":")
+    if not colon or not path or not name:
+        close = get_close_matches(target, CATALOGUE, n=1)
+        hint = f"Did you mean {close[0]}? " if close else ""
+        raise TargetError(f"unknown target {target!r}", place="command line", remedy=hint + _FORMS)
+    module = _load_file(Path(path), target) if path.endswith(".py") else _load_module(path, target)
+    thing: Any = module
+    for part in name.split("."):
+        try:
+            thing = getattr(thing, part)
+        except AttributeError as error:
+            close = get_close_matches(part, dir(thing), n=1)
+            hint = f"Did you mean {close[0]}?" if close else "Check the spelling."
+            raise TargetError(f"{path} has no {part!r}", place=target, remedy=hint) from error
+    return _candidate(thing, target)
+
+
+def _load_module(path: str, target: str) -> Any:
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (path == error.name or path.startswith(f"{error.name}.")):
+            raise TargetError(
+                f"there is no module {error.name!r}",
+                place=target,
+                remedy="Install the package beside sixfold, or name the file: path/to/file.py:name.",
+            ) from error
+        raise _import_failed(error, target) from error
+    except (Exception, SystemExit) as error:
+        raise _import_failed(error, target) from error
+
+
+def _load_file(path: Path, target: str) -> Any:
+    if not path.is_file():
+        raise TargetError(f"there is no file {path}", place=target, remedy="Check the path.")
+    name = f"_sixfold_target_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise TargetError(f"{path} cannot be loaded as Python", place=target, remedy="Name a .py file.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise _import_failed(error, target) from error
+    return module
+
+
+def _import_failed(error: BaseException, target: str) -> TargetError:
+    trace = error.__traceback__
+    place = target
+    while trace is not None:
+        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return TargetError(
+        f"importing the target raised {type(error).__name__}: {error}",
+        place=place,
+        remedy="Make the module importable on its own: python -c 'import …' shows the full traceback.",
+    )
+
+
+def _candidate(thing: Any, target: str) -> Candidate:
+    if isinstance(thing, Candidate):
+        return thing
+    if isinstance(thing, type) and issubclass(thing, AgentMiddleware):
+        names = arguments(thing, target)
+        return Candidate(
+            name=target,
+            build=lambda environment: [construct(thing, names, environment)],
+            source=f"{thing.__module__}.{thing.__qualname__}",
+            target=target,
+        )
+    if isinstance(thing, AgentMiddleware):
+        return _stack([thing], target)
+    if isinstance(thing, (list, tuple)) and thing and all(isinstance(m, AgentMiddleware) for m in thing):
+        return _stack(list(thing), target)
+    if callable(thing) and not isinstance(thing, type):
+        return _factory(thing, target)
+    raise TargetError(
+        f"{target} is {_described(thing)}, which is not middleware", place=target, remedy=_FORMS
+    )
+
+
+def _described(thing: Any) -> str:
+    return f"the class {thing.__name__}" if isinstance(thing, type) else f"a {type(thing).__name__}"
+
+
+def _stack(members: Sequence[Middleware], target: str) -> Candidate:
+    """Return a candidate of ready instances; each history gets its own copies."""
+
+    def build(_environment: Environment) -> Sequence[Middleware]:
+        return [copy.deepcopy(member) for member in members]
+
+    source = ", ".join(f"{type(m).__module__}.{type(m).__qualname__}" for m in members)
+    return Candidate(name=target, build=build, source=source, target=target)
+
+
+def _factory(factory: Any, target: str) -> Candidate:
+    try:
+        takes = [
+            p
+            for p in inspect.signature(factory).parameters.values()
+            if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+    except (TypeError, ValueError):
+        takes = []
+    if len(takes) != 1:
+        raise TargetError(
+            f"the function takes {len(takes)} required arguments; a factory takes one, the Environment",
+            place=target,
+            remedy="Write def build(environment): return YourMiddleware(...)",
+        )
+
+    def build(environment: Environment) -> Sequence[Middleware]:
+        made = factory(environment)
+        return made if isinstance(made, (list, tuple)) else [made]
+
+    return Candidate(
+        name=target,
+        build=build,
+        source=f"{getattr(factory, '__module__', '?')}.{getattr(factory, '__qualname__', '?')}",
+        target=target,
+    )

@@ -1,0 +1,104 @@
+"""The plan front end: `scenarios()` draws whole scenarios, `explore` feeds them to a visitor."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis import seed as with_seed
+from hypothesis import strategies as st
+
+from ..harness.faults import DEFAULT_WORLD, FaultKind, FaultPlace
+from ..harness.scenario import Scenario
+from ..harness.steps import Step
+from .steps import ALL_PLACES, OTHER_STEPS, possible_faults, user_turns
+
+#: Steps of a drawn scenario, at most.
+MAX_STEPS = 10
+
+_MORE = st.sampled_from((True, True, True, True, False))
+
+
+@functools.lru_cache(maxsize=32)
+def _swarms(
+    kinds: frozenset[FaultKind], places: frozenset[FaultPlace]
+) -> tuple[st.SearchStrategy[Step], ...]:
+    """Return one step strategy for each swarm profile, from calm to eventful."""
+    faults = possible_faults(kinds, places)
+    plain = user_turns(())
+    skips = tuple(fault for fault in faults if fault.kind in ("skip", "lose", "timeout"))
+    dependencies = tuple(fault for fault in faults if fault.at in ("summariser", "source"))
+    eventful = [OTHER_STEPS[name] for name in sorted(OTHER_STEPS)]
+    return (
+        plain,
+        user_turns(skips, fault_odds=2),
+        user_turns(faults, fault_odds=3),
+        st.one_of(user_turns(()), user_turns(()), *eventful),
+        user_turns(dependencies, fault_odds=2, long=True),
+        st.one_of(user_turns(faults, fault_odds=2), user_turns(skips, fault_odds=2), *eventful),
+        st.one_of(user_turns(faults, fault_odds=3, max_rounds=1), OTHER_STEPS["advance_clock"]),
+        st.one_of(user_turns(faults, fault_odds=3, long=True), *eventful),
+    )
+
+
+def scenarios(
+    *,
+    kinds: frozenset[FaultKind] = DEFAULT_WORLD,
+    places: frozenset[FaultPlace] = ALL_PLACES,
+    max_steps: int = MAX_STEPS,
+) -> st.SearchStrategy[Scenario]:
+    """Draw scenarios of up to `max_steps` steps, with faults of `kinds` at `places`."""
+    swarms = _swarms(kinds, places)
+    profile = st.integers(0, len(swarms) - 1)
+
+    @st.composite
+    def plan(draw: st.DrawFn) -> Scenario:
+        step = swarms[draw(profile)]
+        steps = [draw(step)]
+        while len(steps) < max_steps and draw(_MORE):
+            steps.append(draw(step))
+        return Scenario(tuple(steps))
+
+    return plan()
+
+
+def explore(
+    visit: Callable[[Scenario], None],
+    *,
+    seed: int,
+    count: int,
+    kinds: frozenset[FaultKind] = DEFAULT_WORLD,
+    places: frozenset[FaultPlace] = ALL_PLACES,
+) -> None:
+    """Hand `count` scenarios to `visit`: the same ones for the same seed.
+
+    Errors that `visit` raises end the exploration and are raised unchanged.
+    """
+    stopped: list[BaseException] = []
+    visited = 0
+
+    @with_seed(seed)
+    @settings(
+        max_examples=count,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        derandomize=False,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+    )
+    @given(scenarios(kinds=kinds, places=places))
+    def generate(scenario: Scenario) -> None:
+        nonlocal visited
+        if stopped or visited >= count:
+            return
+        visited += 1
+        try:
+            visit(scenario)
+        except BaseException as error:  # noqa: BLE001  Hypothesis would replay the scenario to reproduce it
+            stopped.append(error)
+
+    generate()
+    if stopped:
+        raise stopped[0]
