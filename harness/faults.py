@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import ConfigDict, Field
 
@@ -37,13 +37,15 @@ class Fault:
     writes that a partial compaction still applies.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = PLAIN_DATA
     kind: FaultKind
     at: FaultPlace
     member: Annotated[int, Field(ge=0, le=100)] = 0
     nth: Annotated[int, Field(ge=0, le=1000)] = 0
     for_good: bool = False
     keep: Annotated[int, Field(ge=0, le=1000)] = 1
+
+
+Fault.__pydantic_config__ = PLAIN_DATA  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)

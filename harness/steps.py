@@ -7,9 +7,9 @@ store them; no step holds code or objects of any library.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from .faults import PLAIN_DATA, Fault
 
@@ -20,7 +20,6 @@ Words = Annotated[int, Field(ge=0, le=10_000)]
 class UserMessage:
     """One human message of a turn; `words` is its length in filler words."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = PLAIN_DATA
     words: Words = 2
 
 
@@ -28,7 +27,6 @@ class UserMessage:
 class ToolCall:
     """One scripted tool call; `words` is the length of its result in filler words."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = PLAIN_DATA
     words: Words = 2
 
 
@@ -36,7 +34,6 @@ class ToolCall:
 class ToolRound:
     """One model answer that calls tools in parallel, with their results."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = PLAIN_DATA
     calls: Annotated[tuple[ToolCall, ...], Field(min_length=1, max_length=50)] = (ToolCall(),)
 
 
@@ -44,8 +41,6 @@ class ToolRound:
 class UserTurn:
     """The user writes, the scripted model calls tools for some rounds and then answers."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = PLAIN_DATA
-    label: ClassVar[str] = "user turn"
     kind: Literal["user_turn"] = "user_turn"
     messages: Annotated[tuple[UserMessage, ...], Field(min_length=1, max_length=20)] = (UserMessage(),)
     rounds: tuple[ToolRound, ...] = ()
@@ -57,8 +52,6 @@ class UserTurn:
 class AdvanceClock:
     """Virtual time passes between turns, in minutes; 1,440 cross exactly one midnight."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = PLAIN_DATA
-    label: ClassVar[str] = "advance clock"
     kind: Literal["advance_clock"] = "advance_clock"
     minutes: Annotated[int, Field(ge=1, le=5_256_000)] = 1440
 
@@ -67,8 +60,6 @@ class AdvanceClock:
 class ChangeState:
     """The dynamic state gets a new version (memory text, files, permissions)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = PLAIN_DATA
-    label: ClassVar[str] = "change state"
     kind: Literal["change_state"] = "change_state"
 
 
@@ -76,8 +67,6 @@ class ChangeState:
 class Restart:
     """A new process: fresh middleware instances, state through the checkpoint serialiser."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = PLAIN_DATA
-    label: ClassVar[str] = "restart"
     kind: Literal["restart"] = "restart"
 
 
@@ -89,8 +78,6 @@ class EditMessage:
     the step is then without effect.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = PLAIN_DATA
-    label: ClassVar[str] = "edit message"
     kind: Literal["edit_message"] = "edit_message"
     turns_ago: Annotated[int, Field(ge=1, le=1000)] = 1
 
@@ -98,3 +85,6 @@ class EditMessage:
 Step = UserTurn | AdvanceClock | ChangeState | Restart | EditMessage
 
 STEP_TYPES: tuple[type[Step], ...] = (UserTurn, AdvanceClock, ChangeState, Restart, EditMessage)
+
+for _step_data in (*STEP_TYPES, UserMessage, ToolCall, ToolRound):
+    _step_data.__pydantic_config__ = PLAIN_DATA  # type: ignore[union-attr]

@@ -6,7 +6,7 @@ happened at once. The plan front end (`scenarios`) draws the same steps.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from hypothesis import note
 from hypothesis import strategies as st
@@ -111,6 +111,6 @@ class ContextMachine(RuleBasedStateMachine):
         self.perform(step)
 
 
-def machine_for(*targets: Any) -> type[ContextMachine]:
+def machine_for(*candidates: Candidate) -> type[ContextMachine]:
     """Return a machine for candidates: `TestMine = machine_for(MY_CANDIDATE).TestCase`."""
-    return type("MachineForCandidates", (ContextMachine,), {"candidates": targets})
+    return type("MachineForCandidates", (ContextMachine,), {"candidates": candidates})

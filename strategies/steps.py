@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import product
 
 from hypothesis import strategies as st
@@ -67,18 +66,6 @@ def possible_faults(kinds: Iterable[FaultKind], places: Iterable[FaultPlace]) ->
     return tuple(faults)
 
 
-@dataclass(frozen=True)
-class Swarm:
-    """A profile: how eventful the scenarios drawn under it are. Built once, drawn once a scenario."""
-
-    name: str
-    kinds: tuple[str, ...] = ("user_turn",)
-    fault_odds: int = 0
-    long: bool = False
-    max_rounds: int = 3
-    turns: st.SearchStrategy[UserTurn] = field(init=False, repr=False, compare=False)
-
-
 def user_turns(
     faults: tuple[Fault, ...], *, fault_odds: int = 3, long: bool = False, max_rounds: int = 3
 ) -> st.SearchStrategy[UserTurn]:
@@ -96,13 +83,7 @@ def user_turns(
         drawn = st.one_of(*[none] * (fault_odds - 1), some)
     else:
         drawn = none
-    return st.builds(_turn, messages, rounds, drawn)
-
-
-def _turn(
-    messages: tuple[UserMessage, ...], rounds: tuple[ToolRound, ...], faults: tuple[Fault, ...]
-) -> UserTurn:
-    return UserTurn(messages=messages, rounds=rounds, faults=faults)
+    return st.builds(UserTurn, messages=messages, rounds=rounds, faults=drawn)
 
 
 def advance_clock() -> st.SearchStrategy[AdvanceClock]:
