@@ -37,7 +37,7 @@ def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
             note = f"{item.violation.code} {item.ruling}: {item.violation.detail}"
             remarks.setdefault(item.violation.record, []).append(harmless(note))
             violated |= item.ruling == "violated"
-        for who, what, _, index in timeline(trial.history):
+        for who, what, index in timeline(trial.history):
             console.print(Text(f"  {who}: {what}"))
             for note in remarks.pop(index, ()):
                 console.print(Text(f"      ← {note}", style="red" if " violated: " in note else "yellow"))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import unicodedata
 
-from ..harness.findings import Finding
 from ..harness.history import (
     FaultFired,
     Fold,
@@ -22,8 +21,6 @@ from ..harness.history import (
     TurnEnded,
 )
 from ..harness.views import View, Views
-
-_WIDEST_TEXT = 40
 
 
 def harmless(text: str, limit: int = 400) -> str:
@@ -69,17 +66,13 @@ def line(views: Views) -> str:
     return " ".join(box(view) for view in views) if views else "[]"
 
 
-def timeline(history: History, *, mark: int | None = None) -> list[tuple[str, str, bool, int]]:
-    """Draw a history, record by record: (who, what, whether it is the marked one, index).
+def timeline(history: History) -> list[tuple[str, str, int]]:
+    """Draw a history, record by record: who, what, and the index of the record.
 
     Folds that only append what was said are left out, so that what the candidate did stands out.
     """
-    rows: list[tuple[str, str, bool, int]] = []
-    for index, record in enumerate(history.records):
-        drawn = _draw(record)
-        if drawn is not None:
-            rows.append((*drawn, index == mark, index))
-    return rows
+    drawn = ((_draw(record), index) for index, record in enumerate(history.records))
+    return [(*row, index) for row, index in drawn if row is not None]
 
 
 def _draw(record: object) -> tuple[str, str] | None:
@@ -105,8 +98,3 @@ def _draw(record: object) -> tuple[str, str] | None:
         case TurnEnded(how="cut", turn=turn):
             return f"turn {turn}", "ended before the model's last answer"
     return None
-
-
-def remark(finding: Finding) -> str:
-    """Return the remark that stands behind the marked line: what is wrong there, in a few words."""
-    return harmless(finding.detail, 200)

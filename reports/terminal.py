@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ..harness.events import RunResult
+from ..harness.events import CandidateResult, RunResult
 from ..harness.faults import PACKAGES
 from ..harness.findings import Finding
 from ..harness.invariants.registry import INVARIANTS, check_by_code
 from ..harness.steps import UserTurn
 from ..harness.verdicts import Verdict
-from .picture import harmless, remark, timeline
+from .picture import harmless, timeline
 
 _STYLE = {
     Verdict.HOLDS: "green",
@@ -21,58 +24,83 @@ _STYLE = {
     Verdict.VIOLATED: "bold red",
 }
 
+_SHORT = {Verdict.INCONCLUSIVE: "inconcl."}
+
+_GOALS = ("injection", "compaction", "request edited", "came back after a skip", "summariser call")
+
 
 def print_result(console: Console, result: RunResult, *, replay: str) -> None:
     """Print the outcome of a run. `replay` is the start of the command that replays a scenario."""
     _print_matrix(console, result)
     _print_reached(console, result)
-    for finding in result.findings:
-        _print_finding(console, finding, replay)
+    for group in _grouped(result.findings):
+        _print_group(console, group, replay)
     _print_summary(console, result)
 
 
+def _say(console: Console, text: str | Text, indent: int = 0) -> None:
+    console.print(Padding(text, (0, 0, 0, indent), expand=False))
+
+
 def _print_matrix(console: Console, result: RunResult) -> None:
-    table = Table(title="Candidates × invariants", title_justify="left", pad_edge=False)
-    table.add_column("candidate", no_wrap=True)
+    table = Table(title="Candidates × invariants", title_justify="left", box=None, padding=(0, 1, 0, 0))
+    table.add_column("candidate", max_width=25, no_wrap=True, overflow="ellipsis")
     judged = sorted({number for candidate in result.candidates for number in candidate.verdicts})
     for number in judged:
-        table.add_column(str(number))
+        table.add_column(str(number), no_wrap=True)
     for candidate in result.candidates:
-        cells = [Text(str(candidate.verdicts[n]), style=_STYLE[candidate.verdicts[n]]) for n in judged]
-        table.add_row(harmless(candidate.name, 40), *cells)
+        cells = [_verdict(candidate.verdicts[number]) for number in judged]
+        table.add_row(Text(harmless(candidate.name, 60)), *cells)
     console.print(table)
-    for number in judged:
-        console.print(Text(f"  {number}  {INVARIANTS[number]}", style="dim"))
-    for candidate in result.candidates:
-        if candidate.waivers:
-            waived = ", ".join(f"{code} ({count} histories)" for code, count in candidate.waivers.items())
-            console.print(
-                Text(f"  waived by the contract of {harmless(candidate.name, 40)}: {waived}", style="dim")
-            )
     console.print()
+    for number in judged:
+        _say(console, Text(f"{number}  {INVARIANTS[number]}", style="dim"))
+    for candidate in result.candidates:
+        for code, count in candidate.waivers.items():
+            name = harmless(candidate.name, 60)
+            _say(console, Text(f"waived by the contract of {name}: {code} in {count} histories", style="dim"))
+    console.print()
+
+
+def _verdict(verdict: Verdict) -> Text:
+    return Text(_SHORT.get(verdict, str(verdict)), style=_STYLE[verdict])
 
 
 def _print_reached(console: Console, result: RunResult) -> None:
-    table = Table(title="Reached (times, over all histories)", title_justify="left", pad_edge=False)
-    columns = ("changed something", "injection", "compaction", "request edited", "came back after a skip")
-    table.add_column("candidate", no_wrap=True)
-    for name in (*columns, "faults fired"):
-        table.add_column(name)
+    _say(console, Text("Reached, in all histories", style="italic"))
     for candidate in result.candidates:
-        faults = {k[6:]: v for k, v in candidate.reached.items() if k.startswith("fault ")}
-        fired = " ".join(f"{kind} {count}" for kind, count in sorted(faults.items())) or "–"
-        table.add_row(
-            harmless(candidate.name, 40), *(str(candidate.reached[name] or "–") for name in columns), fired
-        )
-    console.print(table)
-    for candidate in result.candidates:
+        _say(console, f"{harmless(candidate.name, 60)}: {_reached(candidate)}")
         for goal in candidate.unreached:
-            console.print(
-                Text(f"  {harmless(candidate.name, 40)} never reached: {goal}; what needs it is inconclusive")
-            )
+            warning = f"never reached: {goal}; what needs it is inconclusive"
+            _say(console, Text(warning, style="magenta"), 2)
         if not candidate.deterministic:
-            console.print(Text(f"  {harmless(candidate.name, 40)} is not deterministic: replays differ"))
+            _say(console, Text("not deterministic: two replays of one scenario differ", style="magenta"), 2)
     console.print()
+
+
+def _reached(candidate: CandidateResult) -> str:
+    reached = candidate.reached
+    parts = [f"{by_hook} times" for by_hook in _hooks(candidate)]
+    parts += [f"{goal} {reached[goal]}" for goal in _GOALS if reached[goal]]
+    faults = [f"{name[6:]} {count}" for name, count in sorted(reached.items()) if name.startswith("fault ")]
+    if faults:
+        parts.append(f"faults fired: {', '.join(faults)}")
+    return "; ".join(parts) or "no hooks"
+
+
+def _hooks(candidate: CandidateResult) -> Iterable[str]:
+    ending = " changed something"
+    for name, count in sorted(candidate.reached.items()):
+        if name.endswith(ending):
+            yield f"{harmless(name.removesuffix(ending), 60)} changed something {count}"
+
+
+def _grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """Put findings of one candidate that share their minimal scenario together."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.signature.candidate, finding.scenario.digest()), []).append(finding)
+    return list(groups.values())
 
 
 def _needs(finding: Finding) -> str:
@@ -81,54 +109,52 @@ def _needs(finding: Finding) -> str:
     parts = [f"{turns} user turn{'s' * (turns != 1)}"]
     if others:
         parts.append(f"{others} other step{'s' * (others != 1)}")
-    if finding.signature.faults:
-        parts += [f"fault {kind} ({PACKAGES[kind].meaning})" for kind in finding.signature.faults]
-    else:
+    if not finding.signature.faults:
         parts.append("no fault")
+    parts += [f"fault {kind}: {PACKAGES[kind].meaning}" for kind in finding.signature.faults]
     return ", ".join(parts)
 
 
 def _confirmation(finding: Finding) -> str:
     if finding.confirmed is None:
         return "inconclusive: the candidate is not deterministic"
-    if finding.confirmed:
-        return "confirmed in the real create_agent graph"
-    return "NOT confirmed in the real create_agent graph"
+    return f"{'' if finding.confirmed else 'NOT '}confirmed in the real create_agent graph"
 
 
-def _print_finding(console: Console, finding: Finding, replay: str) -> None:
-    signature = finding.signature
-    check = check_by_code(signature.code)
-    title = check.title if check is not None else signature.code
-    console.print(
-        Text.assemble(
-            (finding.id, "bold"),
-            "  ",
-            (signature.code, "bold red"),
-            f"  {harmless(signature.candidate, 40)}: {title}",
-        )
-    )
-    if check is not None:
-        console.print(Text(f"  why it matters: {check.why}", style="dim"))
-    console.print(Text(f"  shows at: {harmless(signature.by, 80)}"))
-    size = "1-minimal: without any one step it passes" if finding.minimal else "not shown to be minimal"
-    console.print(Text(f"  needs: {_needs(finding)} ({size})"))
-    for who, what, marked, _ in timeline(finding.history, mark=finding.record):
-        text = Text(f"    {who}: {what}", style="bold" if marked else "")
-        if marked:
-            text.append(f"   ← {remark(finding)}", style="bold red")
-        console.print(text)
-    held = ", ".join(harmless(name, 40) for name in finding.held_by) or "no other candidate"
-    console.print(Text(f"  {_confirmation(finding)}; holds on the same history: {held}"))
-    console.print(Text(f"  first seen after {finding.histories} histories"))
-    console.print(Text(f"  replay: {replay}/scenarios/{finding.id}.json {signature.candidate}", style="cyan"))
+def _print_group(console: Console, group: list[Finding], replay: str) -> None:
+    first = group[0]
+    for finding in group:
+        check = check_by_code(finding.signature.code)
+        code = (finding.signature.code, "bold red")
+        name = harmless(finding.signature.candidate, 60)
+        title = check.title if check is not None else "see the documentation"
+        _say(console, Text.assemble((finding.id, "bold"), " ", code, f" {name}: {title}"))
+        if check is not None:
+            _say(console, Text(check.why, style="dim"), 4)
+    size = "1-minimal: without any one step it passes" if first.minimal else "not shown to be minimal"
+    _say(console, f"needs {_needs(first)} ({size})", 2)
+    remarks: dict[int, list[Finding]] = {}
+    for finding in group:
+        remarks.setdefault(finding.record, []).append(finding)
+    for who, what, index in timeline(first.history):
+        marked = remarks.get(index, [])
+        _say(console, Text(f"{who}: {what}", style="bold" if marked else ""), 4)
+        for finding in marked:
+            note = f"← {finding.signature.code}: {harmless(finding.detail, 200)}"
+            _say(console, Text(note, style="bold red"), 8)
+    held = ", ".join(harmless(name, 60) for name in first.held_by) or "no other candidate"
+    _say(console, f"{_confirmation(first)}; holds on the same history: {held}", 2)
+    _say(console, f"shows at {harmless(first.signature.by, 80)}; seen after {first.histories} histories", 2)
+    command = f"{replay}/scenarios/{first.id}.json {harmless(first.signature.candidate, 200)}"
+    console.print(Text(f"  {command}", style="cyan"), soft_wrap=True)
     console.print()
 
 
 def _print_summary(console: Console, result: RunResult) -> None:
     end = "" if result.complete else ", stopped by the time budget"
-    console.print(
+    _say(
+        console,
         f"{len(result.findings)} distinct findings in {result.histories} histories on "
         f"{len(result.candidates)} candidates (seed {result.options.seed}{end}); "
-        f"{result.lanes_compared} histories compared between lanes."
+        f"{result.lanes_compared} histories compared between lanes.",
     )
