@@ -1,0 +1,20 @@
+"""Settings of the suite: `slow` tests run only when asked for, and nothing generated is left behind."""
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "sixfold",
+    database=None,
+    deadline=None,
+    derandomize=True,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: minutes, not seconds; run with -m 'slow or not slow'")
+    if not config.option.markexpr:
+        config.option.markexpr = "not slow"
+    settings.load_profile("sixfold")

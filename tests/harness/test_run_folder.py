@@ -1,0 +1,87 @@
+"""The run folder: whole files or none, the same bytes for the same run."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from sixfold.harness.campaign import Campaign
+from sixfold.harness.errors import ExitCode, SixfoldError
+from sixfold.harness.events import Options
+from sixfold.harness.history import history_from_json
+from sixfold.harness.run_folder import RunFolder, write_atomically
+from sixfold.harness.scenario import load
+from sixfold.models.deerflow import DEERFLOW_4667
+from sixfold.strategies.scenarios import explore
+
+
+def saved(base: Path, *, seed: int = 0) -> RunFolder:
+    folder = RunFolder(base, "run")
+    Campaign([DEERFLOW_4667], Options(seed=seed, max_histories=60), [folder]).run(explore)
+    return folder
+
+
+def contents(folder: RunFolder) -> dict[str, bytes]:
+    files = (path for path in folder.path.rglob("*") if path.is_file())
+    return {path.relative_to(folder.path).as_posix(): path.read_bytes() for path in files}
+
+
+def test_equal_seeds_give_equal_bytes(tmp_path: Path) -> None:
+    first, second = contents(saved(tmp_path / "a")), contents(saved(tmp_path / "b"))
+    assert first == second
+    assert {"options.json", "verdicts.json"} < set(first)
+
+
+def test_another_seed_visits_other_scenarios(tmp_path: Path) -> None:
+    one, two = contents(saved(tmp_path, seed=1)), contents(saved(tmp_path, seed=2))
+    assert one["options.json"] != two["options.json"]
+    assert one["verdicts.json"] != two["verdicts.json"]
+
+
+def test_every_finding_has_its_files(tmp_path: Path) -> None:
+    folder = saved(tmp_path)
+    findings = json.loads((folder.path / "verdicts.json").read_text())["findings"]
+    assert findings
+    for finding in findings:
+        assert load(folder.path / finding["scenario"]).steps
+        history = history_from_json((folder.path / finding["history"]).read_text())
+        assert history.candidate == finding["candidate"]
+        assert 0 < finding["record"] < len(history.records)
+
+
+def test_latest_points_at_the_newest_run(tmp_path: Path) -> None:
+    saved(tmp_path)
+    second = saved(tmp_path)
+    assert second.path.name == "run-2"
+    assert (tmp_path / "latest").resolve() == second.path.resolve()
+
+
+def test_no_draft_is_left_behind(tmp_path: Path) -> None:
+    saved(tmp_path)
+    assert not list(tmp_path.rglob("*.tmp"))
+    assert not list(tmp_path.rglob(".latest*"))
+
+
+def test_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file.json"
+    write_atomically(path, "old")
+
+    def full(self: Path, *args: object, **more: object) -> int:
+        with open(self, "w", encoding="utf-8") as half:
+            half.write("ne")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(path, "new")
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file.json"]
+
+
+def test_folder_that_cannot_be_made_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(SixfoldError) as raised:
+        RunFolder(tmp_path / "taken", "run")
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert raised.value.place == str(tmp_path / "taken")

@@ -1,0 +1,120 @@
+"""What a test wants, in one call: a minimal scenario, a scenario with a property, a clean bill."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from sixfold.harness.agent import Agent, build_agent
+from sixfold.harness.candidate import Candidate
+from sixfold.harness.differential import try_out
+from sixfold.harness.faults import DEFAULT_WORLD
+from sixfold.harness.scenario import Scenario
+from sixfold.harness.shrink import shrink
+from sixfold.harness.steps import Step
+from sixfold.strategies.scenarios import explore
+
+SEED = 20260816
+# Failing scenarios to see before the smallest of them is shrunk.
+ENOUGH = 10
+
+
+class _Stop(Exception):
+    """Ends an exploration as soon as it has served its purpose."""
+
+
+@functools.cache
+def agent_of(candidate: Candidate) -> Agent:
+    """Return the reducer-lane agent of `candidate`, compiled once per test process."""
+    return build_agent(candidate, direct=True)
+
+
+@functools.cache
+def graph_agent_of(candidate: Candidate) -> Agent:
+    """Return the graph-lane agent of `candidate`, compiled once per test process."""
+    return build_agent(candidate, direct=False)
+
+
+def scenario_of(*steps: Step) -> Scenario:
+    """Return the scenario of these steps."""
+    return Scenario(steps)
+
+
+def codes(candidate: Candidate, scenario: Scenario) -> set[str]:
+    """Return the codes of the checks that `candidate` violates in `scenario`, waivers left out."""
+    return {code for code, _ in try_out(agent_of(candidate), scenario).violated()}
+
+
+def _faults_of(candidate: Candidate) -> dict[str, Any]:
+    return {"kinds": DEFAULT_WORLD | candidate.contract.suffers, "places": agent_of(candidate).places()}
+
+
+def explored(count: int, *, seed: int = SEED, candidate: Candidate | None = None) -> tuple[Scenario, ...]:
+    """Return `count` scenarios with all default faults, or with those that can strike `candidate`."""
+    found: list[Scenario] = []
+    explore(found.append, seed=seed, count=count, **({} if candidate is None else _faults_of(candidate)))
+    return tuple(found)
+
+
+def find_scenario(predicate: Callable[[Scenario], bool], *, count: int = 500, seed: int = SEED) -> Scenario:
+    """Return the first generated scenario with the property; fail when `count` of them lack it."""
+    found: list[Scenario] = []
+
+    def visit(scenario: Scenario) -> None:
+        if predicate(scenario):
+            found.append(scenario)
+            raise _Stop
+
+    with contextlib.suppress(_Stop):
+        explore(visit, seed=seed, count=count)
+    assert found, f"none of {count} generated scenarios has the property"
+    return found[0]
+
+
+def minimal_scenario(
+    candidate: Candidate, code: str, *, place: str | None = None, count: int = 600, seed: int = SEED
+) -> Scenario:
+    """Search with a fixed seed, shrink the smallest failing scenario, and return the minimal one.
+
+    Only violations at `place` count when it is given. Fails when nothing is found, or when shrinking
+    cannot show that the result is minimal.
+    """
+    agent = agent_of(candidate)
+
+    def fails(scenario: Scenario) -> bool:
+        violated = try_out(agent, scenario, invariants=(int(code[0]),)).violated()
+        return any(code == seen and place in (None, where) for seen, where in violated)
+
+    failing: list[Scenario] = []
+
+    def visit(scenario: Scenario) -> None:
+        if fails(scenario):
+            failing.append(scenario)
+        if len(failing) == ENOUGH:
+            raise _Stop
+
+    with contextlib.suppress(_Stop):
+        explore(visit, seed=seed, count=count, **_faults_of(candidate))
+    assert failing, f"{candidate.name}: no {code} in {count} histories"
+    shrunk = shrink(min(failing, key=Scenario.size), fails)
+    assert shrunk.minimal, f"{candidate.name}: {code} was not shrunk to a 1-minimal scenario"
+    return shrunk.scenario
+
+
+def violations(candidate: Candidate, *, histories: int, seed: int = SEED) -> dict[str, Scenario]:
+    """Return the violated codes of generated histories, each with the smallest scenario seen."""
+    agent = agent_of(candidate)
+    seen: dict[str, Scenario] = {}
+    for scenario in explored(histories, seed=seed, candidate=candidate):
+        for code, _ in try_out(agent, scenario).violated():
+            if code not in seen or scenario.size() < seen[code].size():
+                seen[code] = scenario
+    return seen
+
+
+def assert_never_violates(candidate: Candidate, *, histories: int = 300, seed: int = SEED) -> None:
+    """Fail when `candidate` violates anything under all default faults and those of its contract."""
+    seen = violations(candidate, histories=histories, seed=seed)
+    assert not seen, f"{candidate.name} violates:\n" + "\n".join(f"{c}: {s}" for c, s in seen.items())

@@ -1,0 +1,54 @@
+"""Correct middleware of many styles: a violation on one of them is a flaw in a check's definition."""
+
+import pytest
+
+from sixfold.harness.faults import Fault
+from sixfold.harness.scenario import Scenario
+from sixfold.harness.steps import ChangeState, ToolCall, ToolRound, UserMessage, UserTurn
+
+from ..correct import CORRECT
+from ..helpers import assert_never_violates, codes, scenario_of
+
+ROUND = ToolRound()
+SKIPPED = (Fault("skip", "before_agent"),)
+
+#: Histories in which a check once blamed a correct candidate, or might easily.
+TEMPTING: list[tuple[str, Scenario]] = [
+    ("reminder-at-the-end", scenario_of(UserTurn(rounds=(ROUND,)))),
+    ("snapshot-of-the-turn", scenario_of(UserTurn(rounds=(ROUND,), faults=SKIPPED), UserTurn())),
+    (
+        "snapshot-of-the-turn",
+        scenario_of(UserTurn(), ChangeState(), UserTurn(rounds=(ROUND, ROUND), faults=SKIPPED)),
+    ),
+    (
+        "note-of-the-turn",
+        scenario_of(UserTurn(), ChangeState(), UserTurn(rounds=(ROUND, ROUND), faults=SKIPPED)),
+    ),
+    ("clear-old-results", scenario_of(UserTurn(rounds=(ROUND,)), UserTurn())),
+    ("clear-old-results", scenario_of(UserTurn(rounds=(ROUND, ROUND)), UserTurn())),
+    (
+        "clear-all-but-the-newest",
+        scenario_of(UserTurn(rounds=(ROUND, ToolRound(calls=(ToolCall(), ToolCall()))))),
+    ),
+    ("fold-refusals", scenario_of(UserTurn())),
+    ("fold-refusals", scenario_of(UserTurn(), UserTurn(messages=(UserMessage(), UserMessage())))),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "scenario"), TEMPTING, ids=[f"{name}-{number}" for number, (name, _) in enumerate(TEMPTING)]
+)
+def test_correct_candidate_is_not_blamed(name: str, scenario: Scenario) -> None:
+    assert codes(CORRECT[name], scenario) == set()
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_correct_candidate_is_clean(name: str) -> None:
+    assert_never_violates(CORRECT[name], histories=150)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CORRECT)
+def test_correct_candidate_is_clean_in_many_histories(name: str) -> None:
+    for seed in range(5):
+        assert_never_violates(CORRECT[name], histories=500, seed=seed)

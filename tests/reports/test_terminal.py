@@ -1,0 +1,72 @@
+"""The terminal report: says what was found, and cannot be disturbed by what candidates are called."""
+
+import dataclasses
+import io
+
+import pytest
+from rich.console import Console
+
+from sixfold.harness.campaign import Campaign
+from sixfold.harness.candidate import Candidate
+from sixfold.harness.events import Options, RunResult
+from sixfold.reports.terminal import print_result
+from sixfold.strategies.scenarios import explore
+
+from ..planted import PLANTED
+
+FLAWED = PLANTED["2.duplicate"].flawed
+
+
+def run(candidate: Candidate) -> RunResult:
+    return Campaign([candidate], Options(seed=1, max_histories=20)).run(explore)
+
+
+def printed(result: RunResult, *, colour: bool = False) -> str:
+    console = Console(
+        file=io.StringIO(), width=100, force_terminal=colour, color_system="standard" if colour else None
+    )
+    print_result(console, result, replay="sixfold replay x")
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_report_names_each_finding_with_its_replay() -> None:
+    result = run(FLAWED)
+    text = printed(result)
+    assert result.findings
+    for finding in result.findings:
+        assert finding.id in text
+        assert finding.signature.code in text
+        assert finding.detail.split(":")[0] in " ".join(text.split())
+    assert f"scenarios/{result.findings[0].id}.json {FLAWED.name}" in text
+
+
+def test_report_counts_findings_and_histories() -> None:
+    result = run(FLAWED)
+    assert f"{len(result.findings)} distinct findings in 20 histories on 2 candidates (seed 1)" in printed(
+        result
+    )
+
+
+def test_report_says_when_the_budget_ended_it() -> None:
+    result = dataclasses.replace(run(FLAWED), complete=False)
+    assert "stopped by the time budget" in " ".join(printed(result).split())
+
+
+def test_report_says_when_a_finding_is_not_confirmed() -> None:
+    result = run(FLAWED)
+    doubtful = dataclasses.replace(
+        result, findings=tuple(dataclasses.replace(f, confirmed=False) for f in result.findings)
+    )
+    assert "NOT confirmed" in printed(doubtful)
+    assert "NOT confirmed" not in printed(result)
+
+
+@pytest.mark.parametrize(
+    "name", ["[bold]loud", "[/]", "[/nothing]", "file.py:loop:", "\x1b[31mred", "a\u202eb", "x" * 300]
+)
+def test_name_of_a_candidate_is_only_text(name: str) -> None:
+    text = printed(run(dataclasses.replace(FLAWED, name=name)), colour=False)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert name[:10].replace("\x1b", "�").replace("\u202e", "�") in text
