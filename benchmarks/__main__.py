@@ -1,0 +1,74 @@
+"""Run the benchmarks and print one table. The exit code is 1 when a target is missed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from . import lanes, length, machine, search
+from .targets import Result
+
+BENCHMARKS: dict[str, Callable[[], Iterator[Result]]] = {
+    "lanes": lanes.run,
+    "machine": machine.run,
+    "length": length.run,
+    "search": search.run,
+}
+
+#: With less than this share of a core, the waiting of the run distorts what is measured.
+BUSY_SHARE = 0.9
+
+
+def table(results: list[Result]) -> str:
+    """Return the results as aligned columns."""
+    rows = [("what", "measured", "target", "", "details")]
+    for result in results:
+        verdict = "" if result.target is None else "NOT MET" if result.missed else "met"
+        rows.append((result.name, result.measured(), str(result.target or ""), verdict, result.note))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    lines = []
+    for name, measured, target, verdict, note in rows:
+        cells = (
+            name.ljust(widths[0]),
+            measured.rjust(widths[1]),
+            target.rjust(widths[2]),
+            verdict.ljust(widths[3]),
+        )
+        lines.append("  ".join((*cells, note)).rstrip())
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Run the benchmarks named on the command line, all by default."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("name", nargs="*", help=f"benchmarks to run: {', '.join(BENCHMARKS)} (default: all)")
+    names: list[str] = parser.parse_args().name or list(BENCHMARKS)
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    busy = os.getloadavg()[0]
+    started, computed = time.perf_counter(), time.process_time()
+    results: list[Result] = []
+    for name in names:
+        print(f"measuring {name} ...", file=sys.stderr, flush=True)
+        results += BENCHMARKS[name]()
+    print(table(results))
+    lasted = time.perf_counter() - started
+    share = (time.process_time() - computed) / lasted
+    print(
+        f"\nPython {platform.python_version()}, {os.cpu_count()} cores, load {busy:.1f} before the run, "
+        f"{lasted:.0f} s with {share:.0%} of a core. Ratios are medians of blocks measured in alternation."
+    )
+    if share < BUSY_SHARE:
+        print("Other work held the processor for a part of the run: the ratios are rough.")
+    missed = sum(result.missed for result in results)
+    if missed:
+        print(f"{missed} target{'s' * (missed > 1)} missed.")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

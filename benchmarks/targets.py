@@ -1,0 +1,58 @@
+"""The targets, all in one place, and what a benchmark reports against them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A bound on a measured number. `at_least` tells on which side of the bound it is met."""
+
+    bound: float
+    unit: str = ""
+    at_least: bool = False
+
+    def met(self, value: float) -> bool:
+        """Tell whether `value` is on the right side of the bound."""
+        return value >= self.bound if self.at_least else value <= self.bound
+
+    def __str__(self) -> str:
+        return f"{'≥' if self.at_least else '≤'} {self.bound:,g}{self.unit}"
+
+
+#: Histories per second, reducer lane against graph lane, of candidates that cost next to nothing.
+LANE_SPEEDUP = Target(20, "×", at_least=True)
+
+#: Time per step of a state machine with control and two candidates against the bare machine, in
+#: examples as long as a drawn scenario can be (10 steps). In Hypothesis' default of 50 steps, what the
+#: libraries do with 50 turns of messages takes longer than this by itself; that line only informs.
+MACHINE_OVERHEAD = Target(3, "×")
+
+#: Time per turn of a long history against a short one; 1 is linear.
+LENGTH_GROWTH = Target(1.3, "×")
+
+#: Histories until a known bug is found: the median over the seeds, and every seed.
+MEDIAN_SEARCH = Target(50)
+LONGEST_SEARCH = Target(1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One line of the table. Without a target it only informs; `note` holds the absolute numbers."""
+
+    name: str
+    value: float
+    unit: str = ""
+    target: Target | None = None
+    note: str = ""
+
+    @property
+    def missed(self) -> bool:
+        """Tell whether there is a target and it is not met."""
+        return self.target is not None and not self.target.met(self.value)
+
+    def measured(self) -> str:
+        """Return the value as the table shows it."""
+        digits = 0 if not self.unit else 1 if self.value >= 10 else 2
+        return f"{self.value:,.{digits}f}{self.unit}"
