@@ -129,8 +129,11 @@ class Reading:
                 self._causes.add(what)
             case FaultFired():
                 self._causes.add("fault")
-            case Summarised(failure=failure):
-                self._causes.add("compaction" if failure is None else "failed summary")
+            case Summarised(failure=failure, faithful=faithful):
+                if failure is None:
+                    self._causes.add("compaction")
+                if not faithful:
+                    self._causes.add("unfaithful summary")
             case _:
                 pass
 
@@ -173,19 +176,15 @@ class Reading:
         self._causes = set()
 
     def _vanished(self, index: int, visible: frozenset[str]) -> tuple[str, ...]:
-        replaced = self.ledger.replaced
         missing = tuple(
             [
                 token
-                for token, utterance in self.ledger.utterances.items()
-                if token not in visible
-                and token not in self._missing
-                and utterance.at <= index
-                and not (token in replaced and replaced[token][0] <= index)
+                for token in self.ledger.utterances
+                if token not in visible and token not in self._missing and self.ledger.live(token, index)
             ]
         )
         self._missing.update(missing)
-        return () if "failed summary" in self._causes else missing
+        return () if "unfaithful summary" in self._causes else missing
 
 
 def _gone(before: Views, after: Views) -> dict[str, View]:
