@@ -69,6 +69,7 @@ class Client:
         session.happened("load_turn", step.arrangement)
         session.begin(script.Script(session.turn, ()), (), new_turn=True)
         spoken = script.loaded(step, session.turn)
+        session.replies = sum(message.message.type == "ai" for message in spoken)
         if step.arrangement != "in_order":
             rounds = range(1, step.calls + 2)
             session.ledger.irregular.update(
@@ -79,11 +80,6 @@ class Client:
     def _next_turn(self) -> None:
         self._session.turn += 1
         self._turns.append(self._session.turn)
-
-    def leave_open(self) -> None:
-        """Note that the calls of the model's last answer are left without results."""
-        if self._session.state:
-            self._session.ledger.irregular.update(self._session.state[-1].calls)
 
     def turn_ago(self, turns_ago: int) -> int | None:
         """Return the number of the turn `turns_ago` turns back (1: the latest), None when there is none."""

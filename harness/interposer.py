@@ -7,6 +7,7 @@ replaced between histories, so that an agent graph is built once per candidate.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from inspect import isawaitable
@@ -153,11 +154,8 @@ def _pressed(session: Session, struck: Struck, by: str) -> Iterator[None]:
         yield
         return
     if struck[1].kind == "cancel":
-        if session.main_task is not None:
-            session.fired(struck, by)
-            session.main_task.cancel()
-        yield
-        return
+        session.fired(struck, by)
+        raise asyncio.CancelledError
     session.loop.hold(struck[1].kind == "late", lambda: session.fired(struck, by))
     try:
         yield

@@ -61,7 +61,7 @@ class Ledger:
     def remove(self, tokens: Iterable[str], at: int) -> None:
         """Enter that utterances were deleted on purpose, or left behind by going back."""
         for token in tokens:
-            self.replaced[token] = (at, None)
+            self.replaced.setdefault(token, (at, None))
 
     def live(self, token: str, record: int) -> bool:
         """Tell whether `token` had been said and not been replaced or deleted at record `record`."""

@@ -86,6 +86,9 @@ class Player:
 
     def perform(self, step: Step) -> None:
         """Perform one step in virtual time. Errors of the candidate become records, never escape."""
+        if step.kind in self._agent.candidate.contract.outside:
+            self._session.happened("outside", step.kind)
+            return
         with self._session.environment.clock.running():
             match step:
                 case UserTurn():
@@ -127,7 +130,7 @@ class Player:
         stop = None
         if step.stop is not None:
             stop = StopPoint(step.stop, 0 if step.stop == "before_answer" else len(step.rounds))
-        self._attempt(lambda: self._lane.submit(messages, stop), left_open=step.stop == "after_calls")
+        self._attempt(lambda: self._lane.submit(messages, stop))
 
     def _continue(self, step: Continue) -> None:
         session = self._session
@@ -144,7 +147,7 @@ class Player:
             session.wrote("user", list(again))
             self._attempt(lambda: self._lane.submit(again))
 
-    def _attempt(self, act: Callable[[], bool | None], *, left_open: bool = False) -> None:
+    def _attempt(self, act: Callable[[], bool | None]) -> None:
         session = self._session
         error: BaseException | None = None
         stopped = False
@@ -152,10 +155,8 @@ class Player:
             stopped = bool(act())
         except (Exception, asyncio.CancelledError) as escaped:  # noqa: BLE001  the candidate's errors are data
             error = escaped
-            self._lane.fail(resumable=is_injected(escaped))
+            self._lane.fail(resumable=is_injected(escaped) and session.failed_tool is None)
         session.end_turn(error, stopped=stopped)
-        if stopped and left_open:
-            self._client.leave_open()
         if isinstance(error, CrashError):
             session.happened("restart", "after the crash")
             self._lane.restart()

@@ -50,7 +50,8 @@ class Script:
         index = number - self.first
         if 0 <= index < len(self.rounds):
             return self._calling(number, self.rounds[index])
-        token = f"a{self.turn}" if number == self.ends_at() == len(self.rounds) + 1 else f"a{self.turn}.{number}"
+        last = self.first == 1 and number == self.ends_at()
+        token = f"a{self.turn}" if last else f"a{self.turn}.{number}"
         text = token_text(token, self.reply_words)
         if self.reply == "empty":
             return Spoken(self._ai("", token), None)

@@ -5,7 +5,6 @@ Both lanes drive the same session; the fake model, the fake tool and the interpo
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -55,8 +54,8 @@ class Session:
         self.state: Views = ()
         self.turn = 0
         self.replies = 0
+        self.failed_tool: Fault | None = None
         self.loop: DeterministicLoop | None = None
-        self.main_task: asyncio.Task[Any] | None = None
         self._world = world
         self._script = Script(0, ())
         self._plan = FaultPlan((), world)
@@ -79,6 +78,7 @@ class Session:
         self._plan = FaultPlan(faults, self._world, first=self._faults_before)
         self._faults_before += len(faults)
         self._calls = 0
+        self.failed_tool = None
 
     def bring(self, by: str, spoken: Sequence[Spoken]) -> list[Any]:
         """Announce messages from outside; return them as the lane must submit them."""
@@ -92,6 +92,8 @@ class Session:
     def end_turn(self, error: BaseException | None, *, stopped: bool = False) -> None:
         """Record how the turn ended; `error` is what escaped from the agent, if anything did."""
         self._pending = None
+        if error is not None or stopped:
+            self._leave_calls_open()
         if error is not None:
             self.history.records.append(
                 TurnEnded(self.turn, "aborted", self.describe(error), is_injected(error), self._where)
@@ -102,6 +104,15 @@ class Session:
             answered = self.replies >= self._script.ends_at()
             self.history.records.append(TurnEnded(self.turn, "answered" if answered else "cut"))
         self._where = ""
+
+    def _leave_calls_open(self) -> None:
+        """Note that the calls of the model's last answer may stay without results: the scenario's doing."""
+        answered: set[str | None] = set()
+        for view in reversed(self.state):
+            if view.calls:
+                self.ledger.irregular.update(call for call in view.calls if call not in answered)
+                return
+            answered.add(view.answers)
 
     def happened(self, what: str, detail: str = "") -> None:
         """Record an event from outside."""
@@ -128,6 +139,8 @@ class Session:
 
     def tool_result(self, token: str, call_id: str) -> ToolMessage:
         """Return the scripted result of the tool call that asks for `token`."""
+        if self.failed_tool is not None:
+            dependencies.fail(self.failed_tool, "tool")
         self.depend("tool")
         spoken = self._script.result(token, call_id)
         self._offer(spoken)
@@ -144,6 +157,8 @@ class Session:
         struck = self._plan.strike(at)
         if struck is not None:
             self.fired(struck, at)
+            if at == "tool":
+                self.failed_tool = struck[1]
             dependencies.fail(struck[1], at)
 
     def _offer(self, spoken: Spoken) -> None:
@@ -219,6 +234,8 @@ class Session:
 
     def describe(self, error: BaseException) -> str:
         """Return type and message of `error` without addresses and random ids."""
+        if "Cancelled" in type(error).__name__:
+            return "cancelled"
         text = _ADDRESS.sub("0x…", f"{type(error).__name__}: {error}")
         return (self.book.name_id(text) or "")[:500]
 

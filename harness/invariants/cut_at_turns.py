@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..history import TurnEnded
+from ..views import View, Views
 from .checks import Check, Violation
 from .reading import Reading, said
 
@@ -51,54 +51,81 @@ def question_lost(reading: Reading, since: int) -> Iterator[Violation]:
             )
 
 
-def _aborted_turns(reading: Reading) -> set[int]:
-    return {r.turn for r in reading.history.records if isinstance(r, TurnEnded) and r.how == "aborted"}
+class _Calls:
+    """The tool calls of one request, as a strict provider reads them."""
 
-
-def _tool_problems(reading: Reading, since: int) -> Iterator[tuple[Violation, str]]:
-    """Yield, for each request, results without their call and calls without their result.
-
-    A call whose result the harness never delivered, because the turn was aborted, is not counted.
-    """
-    aborted: set[int] | None = None
-    for sight in reading.sights_since(since):
-        waiting: dict[str, None] = {}
-        last: list[tuple[str, tuple[str, ...]]] = []
-        for view in sight.request.messages:
+    def __init__(self, views: Views) -> None:
+        self.problems: list[tuple[str, str, str]] = []
+        made = {call for view in views for call in view.calls}
+        answered = {view.answers for view in views if view.role == "tool"}
+        open_calls: dict[str, None] = {}
+        done: set[str] = set()
+        for view in views:
             if view.role == "tool":
-                if view.answers in waiting:
-                    del waiting[str(view.answers)]
-                else:
-                    last.append(("4.orphan-result", (view.label(), str(view.answers))))
+                self._result(view, open_calls, done, made)
                 continue
-            last += [("4.unanswered-call", (call,)) for call in waiting]
-            waiting = dict.fromkeys(view.calls)
-        last += [("4.unanswered-call", (call,)) for call in waiting]
-        for code, what in last:
-            if code == "4.orphan-result":
-                detail = f"the result {what[0]} does not directly follow its call {what[1]}"
+            self._close(open_calls, answered)
+            open_calls = dict.fromkeys(view.calls)
+            done = set()
+        self._close(open_calls, answered)
+
+    def _result(self, view: View, open_calls: dict[str, None], done: set[str], made: set[str]) -> None:
+        call = str(view.answers)
+        if call in open_calls:
+            del open_calls[call]
+            done.add(call)
+        elif call in done:
+            self._note("4.duplicate-result", call, f"{view.label()} answers the call {call} once more")
+        elif call in made:
+            self._note("4.orphan-result", call, f"{view.label()} does not directly follow its call {call}")
+        else:
+            self._note("4.orphan-result", f"-{call}", f"the call {call} of {view.label()} is not there")
+
+    def _close(self, open_calls: dict[str, None], answered: set[str | None]) -> None:
+        for call in open_calls:
+            if call in answered:
+                self._note("4.unanswered-call", call, f"the result of {call} is not directly behind it")
             else:
-                if aborted is None:
-                    aborted = _aborted_turns(reading)
-                if what[0] not in reading.ledger.delivered and _turn_of_call(what[0]) in aborted:
-                    continue
-                detail = f"the call {what[0]} has no result directly behind it"
-            yield Violation(code, sight.record, sight.blame, detail), code
+                self._note("4.unanswered-call", f"-{call}", f"the call {call} has no result")
+
+    def _note(self, code: str, call: str, detail: str) -> None:
+        self.problems.append((code, call, detail))
 
 
-def _turn_of_call(call: str) -> int | None:
-    number = call[1:].partition(".")[0]
-    return int(number) if call[:1] == "c" and number.isdigit() else None
+def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violation]:
+    """Yield requests that a strict provider rejects for their tool calls.
+
+    What the scenario itself left unanswered or out of place has the fact `scenario_made`; only
+    candidates that promise to repair it are held to it. A call or result that has gone missing is
+    never excused by being out of place.
+    """
+    ledger = reading.ledger
+    for sight in reading.sights_since(since):
+        for code, call, detail in _Calls(sight.request.messages).problems:
+            if code != wanted:
+                continue
+            name = call.lstrip("-")
+            if call.startswith("-"):
+                excused = name in ledger.irregular and name not in ledger.delivered
+            else:
+                excused = name in ledger.irregular
+            facts = frozenset({"scenario_made"}) if excused else frozenset()
+            yield Violation(code, sight.record, sight.blame, detail, facts=facts)
 
 
 def orphan_result(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield requests with a tool result that does not directly follow its call."""
-    return (violation for violation, code in _tool_problems(reading, since) if code == "4.orphan-result")
+    return _tool_problems(reading, since, "4.orphan-result")
 
 
 def unanswered_call(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield requests with a tool call that has no result directly behind it."""
-    return (violation for violation, code in _tool_problems(reading, since) if code == "4.unanswered-call")
+    return _tool_problems(reading, since, "4.unanswered-call")
+
+
+def duplicate_result(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield requests in which one tool call is answered twice."""
+    return _tool_problems(reading, since, "4.duplicate-result")
 
 
 CHECKS = (
@@ -127,5 +154,11 @@ CHECKS = (
         "a tool call stands without its result",
         "Strict providers reject the request, and the thread is stuck: every further turn fails too.",
         unanswered_call,
+    ),
+    Check(
+        "4.duplicate-result",
+        "a tool call is answered twice",
+        "Strict providers reject the request, and the thread is stuck: every further turn fails too.",
+        duplicate_result,
     ),
 )

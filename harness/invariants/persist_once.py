@@ -9,7 +9,19 @@ from .checks import Check, Violation
 from .reading import Reading
 
 #: What may change earlier messages of a request for a reason (see `Sight.causes`).
-_REASONS = frozenset({"change_state", "advance_clock", "edit_message", "fault", "compaction"})
+_REASONS = frozenset(
+    {
+        "change_state",
+        "advance_clock",
+        "edit_message",
+        "delete_turn",
+        "trim_state",
+        "rewind",
+        "configure",
+        "fault",
+        "compaction",
+    }
+)
 
 
 def failed_summary_committed(reading: Reading, since: int) -> Iterator[Violation]:

@@ -5,7 +5,9 @@ Slow (milliseconds a turn) and authoritative: every finding is confirmed here.
 
 from __future__ import annotations
 
-import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
@@ -20,6 +22,17 @@ _INTERRUPTS: dict[Stop, dict[str, list[str]]] = {
     "after_calls": {"interrupt_before": ["tools"]},
     "after_results": {"interrupt_after": ["tools"]},
 }
+
+
+@contextmanager
+def _quiet_executor() -> Iterator[None]:
+    """Keep the executor from logging tools that end after another one has failed."""
+    logger = logging.getLogger("concurrent.futures")
+    was, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = was
 
 
 class GraphLane:
@@ -74,7 +87,7 @@ class GraphLane:
 
     def _thread(self) -> Any:
         self._threads += 1
-        return {"configurable": {"thread_id": f"history-{self._threads}"}, "recursion_limit": 500}
+        return {"configurable": {"thread_id": f"history-{self._threads}"}, "recursion_limit": 500, "max_concurrency": 1}
 
     def _run(self, given: Any, stop: StopPoint | None) -> bool:
         loop = self._session.loop
@@ -83,8 +96,9 @@ class GraphLane:
         self._resumable = False
         interrupts: Any = {} if stop is None else _INTERRUPTS[stop.where]
         while True:
-            for chunk in self._graph.stream(given, self._config, stream_mode="values", **interrupts):
-                self._see(chunk)
+            with _quiet_executor():
+                for chunk in self._graph.stream(given, self._config, stream_mode="values", **interrupts):
+                    self._see(chunk)
             if stop is None or not self._graph.get_state(self._config).next:
                 return False
             if stop.reached(self._session):
@@ -93,7 +107,6 @@ class GraphLane:
             given = None
 
     async def _arun(self, given: Any, stop: StopPoint | None) -> bool:
-        self._session.main_task = asyncio.current_task()
         self._resumable = False
         interrupts: Any = {} if stop is None else _INTERRUPTS[stop.where]
         while True:

@@ -7,7 +7,6 @@ once, as coroutines that never suspend in a synchronous run.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -115,8 +114,6 @@ class ReducerLane:
         return loop.run(self._walk(current, stop))
 
     async def _walk(self, current: Target, stop: StopPoint | None) -> bool:
-        if self._session.loop is not None:
-            self._session.main_task = asyncio.current_task()
         was_tools = False
         for _ in range(MAX_SUPERSTEPS):
             if stop is not None and self._stops(current, was_tools, stop):
