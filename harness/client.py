@@ -14,7 +14,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Overwrite
 
 from . import script
-from .ledger import Utterance
+from .ledger import SYSTEM_ID, Utterance
 from .script import Spoken
 from .session import Session
 from .steps import LoadTurn, UserTurn
@@ -160,7 +160,7 @@ class Client:
     def system_message(self) -> list[BaseMessage]:
         """Put a system message into the state."""
         self._session.happened("configure", "a system message in state")
-        return self._announce([SystemMessage(SYSTEM_IN_STATE, id="sys")])
+        return self._announce([SystemMessage(SYSTEM_IN_STATE, id=SYSTEM_ID)])
 
     def _announce(self, messages: list[Any], *, by: str = "client") -> list[BaseMessage]:
         return self._session.bring(by, [Spoken(message, None) for message in messages])

@@ -11,6 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 
+#: The id of the system message that a client may put into the state.
+SYSTEM_ID = "sys"
+
+
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """Something said: by the user (`u…`), the model (`a…`) or a tool (`t…`).

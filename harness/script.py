@@ -45,6 +45,13 @@ class Script:
         """Return the number of the last answer."""
         return self.first + len(self.rounds)
 
+    def closes_at(self) -> int:
+        """Return the number of the answer that ends the turn: an agent also ends when no call can be run."""
+        for index, round_ in enumerate(self.rounds):
+            if all(call.kind == "invalid" for call in round_.calls):
+                return self.first + index
+        return self.ends_at()
+
     def answer(self, number: int) -> Spoken:
         """Return the model's answer `number` of the turn, counted from 1."""
         index = number - self.first

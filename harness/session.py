@@ -101,7 +101,7 @@ class Session:
         elif stopped:
             self.history.records.append(TurnEnded(self.turn, "stopped"))
         else:
-            answered = self.replies >= self._script.ends_at()
+            answered = self.replies >= self._script.closes_at()
             self.history.records.append(TurnEnded(self.turn, "answered" if answered else "cut"))
         self._where = ""
 

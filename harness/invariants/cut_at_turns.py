@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..views import View, Views
+from ..ledger import SYSTEM_ID
 from .checks import Check, Violation
 from .reading import Reading, said
 
@@ -128,6 +129,44 @@ def duplicate_result(reading: Reading, since: int) -> Iterator[Violation]:
     return _tool_problems(reading, since, "4.duplicate-result")
 
 
+def hole(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield hook folds after which what is left is not the end of the conversation.
+
+    The words of the current turn may be kept from before a cut: that is a rescue, not a hole.
+    """
+    for change in reading.changes_since(since):
+        if not change.by_hook or not change.gone:
+            continue
+        words = reading.ledger.words_at(change.fold.turn, change.record)
+        left = {view.says for view in change.fold.state} - set(words)
+        order = [view.says for view in change.before if view.says]
+        first_kept = next((i for i, token in enumerate(order) if token in left), len(order))
+        behind = [token for token in order[first_kept:] if token in change.gone]
+        if behind:
+            yield Violation(
+                "4.hole",
+                change.record,
+                change.fold.by,
+                f"{order[first_kept]} stays, and {', '.join(behind)}, said later, is gone",
+                tuple(behind),
+            )
+
+
+def system_lost(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield hook folds that remove the system message a client put into the state."""
+    for change in reading.changes_since(since):
+        if not change.by_hook:
+            continue
+        before = [v for v in change.before if v.role == "system" and v.id == SYSTEM_ID]
+        if before and not any(v.text == before[0].text for v in change.fold.state):
+            yield Violation(
+                "4.system-lost",
+                change.record,
+                change.fold.by,
+                "the system message in state is gone",
+            )
+
+
 CHECKS = (
     Check(
         "4.cut-inside-turn",
@@ -160,5 +199,17 @@ CHECKS = (
         "a tool call is answered twice",
         "Strict providers reject the request, and the thread is stuck: every further turn fails too.",
         duplicate_result,
+    ),
+    Check(
+        "4.hole",
+        "a piece was cut out of the middle",
+        "The model sees an answer to something that is no longer there, and fills the gap with invention.",
+        hole,
+    ),
+    Check(
+        "4.system-lost",
+        "the system message in state was cut away",
+        "The agent goes on without its instructions.",
+        system_lost,
     ),
 )

@@ -62,6 +62,12 @@ def ruling(contract: Contract, violation: Violation) -> Ruling:
             return "violated" if contract.repairs_tool_calls else "permitted"
         case "4.cut-inside-turn" if contract.cuts_inside_turns and "finished_turn" in facts:
             return "waived"
+        case "1.state-missing" if not contract.shows_state:
+            return "permitted"
+        case "2.content-changed" if contract.clears_tool_results and "tool_result" in facts:
+            return "waived"
+        case "4.hole" if contract.cuts_inside_turns or contract.keeps_head:
+            return "waived"
         case "6.recall" if contract.drops_history or (
             contract.clears_tool_results and "tool_result" in facts
         ):
