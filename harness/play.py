@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 
@@ -83,6 +84,10 @@ class Player:
     def ledger(self) -> Ledger:
         """The harness's own account of the history so far."""
         return self._session.ledger
+
+    def in_virtual_time(self) -> AbstractContextManager[None]:
+        """Return a context in which the process sees this history's clock."""
+        return self._session.environment.clock.running()
 
     def perform(self, step: Step) -> None:
         """Perform one step in virtual time. Errors of the candidate become records, never escape."""
@@ -179,8 +184,9 @@ class Player:
 def play(agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer") -> Player:
     """Play `scenario` on the candidate of `agent`; return the player with history and ledger."""
     player = Player(agent, lane=lane)
-    for step in scenario.steps:
-        player.perform(step)
+    with player.in_virtual_time():
+        for step in scenario.steps:
+            player.perform(step)
     return player
 
 

@@ -63,6 +63,7 @@ class Session:
         self._calls = 0
         self._offered: dict[str, Utterance] = {}
         self._where = ""
+        self._ids: list[int] = []
         self._pending: tuple[str, list[BaseMessage]] | None = None
         self.ledger.states.append((0, self.environment.state.token()))
         model.attach(self)
@@ -123,10 +124,7 @@ class Session:
     def model_called(self, messages: Sequence[BaseMessage]) -> AIMessage:
         """Record a request of the agent's model and return the script's next answer."""
         self._calls += 1
-        views = self.book.views(messages)
-        system = ""
-        if views and views[0].role == "system" and (not self.state or views[0] != self.state[0]):
-            system, views = views[0].text, views[1:]
+        system, views = self._request_of(messages)
         self.history.records.append(Requested(self.turn, self._calls, system, views, views != self.state))
         if self._calls > len(self._script.rounds) + SPARE_MODEL_CALLS:
             raise RunawayLoopError(f"the model was called {self._calls} times in one turn")
@@ -136,6 +134,16 @@ class Session:
         self.wrote("model", [])
         answer: AIMessage = spoken.message
         return answer
+
+    def _request_of(self, messages: Sequence[BaseMessage]) -> tuple[str, Views]:
+        """Split a request into the system prompt's text and the views of its messages."""
+        ids = list(map(id, messages))
+        if self._ids and ids[1:] == self._ids:
+            return self.book.view(messages[0]).text, self.state
+        views = self.book.views(messages)
+        if views and views[0].role == "system" and (not self.state or views[0] != self.state[0]):
+            return views[0].text, views[1:]
+        return "", views
 
     def tool_result(self, token: str, call_id: str) -> ToolMessage:
         """Return the scripted result of the tool call that asks for `token`."""
@@ -204,6 +212,7 @@ class Session:
         if len(before) != len(now) or any(a is not b for a, b in zip(before, now, strict=True)):
             was, became = was + self.state, became + self.book.views(now)
         if was or became:
+            self._ids = []
             self.history.records.append(Mutated(self.turn, by, was, became))
         return became
 
@@ -219,7 +228,7 @@ class Session:
         if self._pending is None:
             return
         (by, update), self._pending = self._pending, None
-        self.state = self.book.views(messages)
+        self.state = self._state_of(messages)
         self.history.records.append(Fold(self.turn, by, self.book.views(update), self.state))
         self.replies += by == "model"
         if not self._offered:
@@ -231,6 +240,17 @@ class Session:
                 self.ledger.say(
                     Utterance(said.token, said.turn, said.order, said.text, view.id, at, said.call)
                 )
+
+    def _state_of(self, messages: Sequence[BaseMessage]) -> Views:
+        """Return the views of `messages`; what has only grown since the last fold is not looked at again."""
+        ids = list(map(id, messages))
+        known = len(self._ids)
+        if known and ids[:known] == self._ids:
+            state = self.state + self.book.views(messages[known:])
+        else:
+            state = self.book.views(messages)
+        self._ids = ids
+        return state
 
     def describe(self, error: BaseException) -> str:
         """Return type and message of `error` without addresses and random ids."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..views import View, Views
 from ..ledger import SYSTEM_ID
 from .checks import Check, Violation
 from .reading import Reading, said
@@ -52,47 +51,6 @@ def question_lost(reading: Reading, since: int) -> Iterator[Violation]:
             )
 
 
-class _Calls:
-    """The tool calls of one request, as a strict provider reads them."""
-
-    def __init__(self, views: Views) -> None:
-        self.problems: list[tuple[str, str, str]] = []
-        made = {call for view in views for call in view.calls}
-        answered = {view.answers for view in views if view.role == "tool"}
-        open_calls: dict[str, None] = {}
-        done: set[str] = set()
-        for view in views:
-            if view.role == "tool":
-                self._result(view, open_calls, done, made)
-                continue
-            self._close(open_calls, answered)
-            open_calls = dict.fromkeys(view.calls)
-            done = set()
-        self._close(open_calls, answered)
-
-    def _result(self, view: View, open_calls: dict[str, None], done: set[str], made: set[str]) -> None:
-        call = str(view.answers)
-        if call in open_calls:
-            del open_calls[call]
-            done.add(call)
-        elif call in done:
-            self._note("4.duplicate-result", call, f"{view.label()} answers the call {call} once more")
-        elif call in made:
-            self._note("4.orphan-result", call, f"{view.label()} does not directly follow its call {call}")
-        else:
-            self._note("4.orphan-result", f"-{call}", f"the call {call} of {view.label()} is not there")
-
-    def _close(self, open_calls: dict[str, None], answered: set[str | None]) -> None:
-        for call in open_calls:
-            if call in answered:
-                self._note("4.unanswered-call", call, f"the result of {call} is not directly behind it")
-            else:
-                self._note("4.unanswered-call", f"-{call}", f"the call {call} has no result")
-
-    def _note(self, code: str, call: str, detail: str) -> None:
-        self.problems.append((code, call, detail))
-
-
 def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violation]:
     """Yield requests that a strict provider rejects for their tool calls.
 
@@ -102,7 +60,7 @@ def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violat
     """
     ledger = reading.ledger
     for sight in reading.sights_since(since):
-        for code, call, detail in _Calls(sight.request.messages).problems:
+        for code, call, detail in reading.tool_problems(sight):
             if code != wanted:
                 continue
             name = call.lstrip("-")

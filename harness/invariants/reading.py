@@ -12,6 +12,7 @@ from ..history import FaultFired, Fold, Happened, History, Record, Requested, Su
 from ..ledger import Ledger
 from ..tokens import mentions
 from ..views import View, Views
+from .tool_calls import tool_problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ class Reading:
         self.history = history
         self.changes: list[Change] = []
         self.sights: list[Sight] = []
+        self._tool_problems: dict[int, list[tuple[str, str, str]]] = {}
         self._read = 0
         self._state: Views = ()
         self._blame = "request"
@@ -118,6 +120,12 @@ class Reading:
     def sights_since(self, record: int) -> list[Sight]:
         """Return the sights from history record `record` on."""
         return self.sights if record == 0 else [s for s in self.sights if s.record >= record]
+
+    def tool_problems(self, sight: Sight) -> list[tuple[str, str, str]]:
+        """Return what a strict provider finds wrong with the tool calls of a request: code, call, detail."""
+        if sight.record not in self._tool_problems:
+            self._tool_problems[sight.record] = tool_problems(sight.request.messages)
+        return self._tool_problems[sight.record]
 
     def _follow(self, index: int, record: Record) -> None:
         match record:
