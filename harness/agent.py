@@ -65,6 +65,19 @@ class _Running:
         return self.session
 
 
+def _overrides(interposer: Interposer, method: str) -> bool:
+    return getattr(type(interposer), method) is not getattr(AgentMiddleware, method)
+
+
+def _only(interposer: Interposer, has: str, lacks: str) -> bool:
+    """Tell whether the interposer has a hook in one form only. `{}` stands for the hook's name."""
+    names = ("model", "tool") if has.startswith("wrap") else HOOKS
+    return any(
+        _overrides(interposer, has.format(name)) and not _overrides(interposer, lacks.format(name))
+        for name in names
+    )
+
+
 @dataclass(slots=True)
 class Agent:
     """A candidate with its compiled graph; played by one session at a time."""
@@ -89,9 +102,19 @@ class Agent:
             hook
             for hook in HOOKS
             for interposer in self.interposers
-            if getattr(type(interposer), hook) is not getattr(AgentMiddleware, hook)
+            if _overrides(interposer, hook) or _overrides(interposer, f"a{hook}")
         }
         return frozenset(hooks | set(DEPENDENCIES)) if hooks else frozenset()
+
+    @property
+    def runs_sync(self) -> bool:
+        """Tell whether every hook has a synchronous form."""
+        return not any(_only(interposer, "a{}", "{}") for interposer in self.interposers)
+
+    @property
+    def runs_async(self) -> bool:
+        """Tell whether every wrapping hook has an asynchronous form (node hooks need none)."""
+        return not any(_only(interposer, "wrap_{}_call", "awrap_{}_call") for interposer in self.interposers)
 
     def renew(self, session: Session) -> None:
         """Give the session new middleware instances, as a new process would."""

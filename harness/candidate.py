@@ -30,6 +30,11 @@ class Contract:
     old tool results lose their content (waives their recall). `drops_history`: old messages are
     forgotten without a summary (waives `6.recall`). `cuts_inside_turns`: parts of finished turns are
     dropped on purpose (waives `4.cut-inside-turn` for them, never for the current turn).
+    `shows_state`: the current state is in every request (makes `1.state-missing` apply). `keeps_head`:
+    the beginning of the conversation survives compaction (waives `4.hole`).
+    `repairs_tool_calls`: calls without results and results out of place are repaired for each request, so
+    the candidate is held to them even when the scenario made them. `outside` lists kinds of steps that
+    do not happen in the candidate's world.
     `suffers` lists the fault kinds that can happen in the candidate's world.
     """
 
@@ -41,6 +46,10 @@ class Contract:
     clears_tool_results: bool = False
     drops_history: bool = False
     cuts_inside_turns: bool = False
+    repairs_tool_calls: bool = False
+    shows_state: bool = False
+    keeps_head: bool = False
+    outside: frozenset[str] = frozenset()
     suffers: frozenset[FaultKind] = DEFAULT_WORLD
 
 

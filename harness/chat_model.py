@@ -15,6 +15,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.prompt_values import PromptValue
 from pydantic import PrivateAttr
 
+from .script import PROVIDER
+
 if TYPE_CHECKING:
     from .session import Session
 
@@ -46,6 +48,10 @@ class FakeChatModel(BaseChatModel):
         if self._agent is not None:
             self._agent.attach(session)
 
+    def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> Any:
+        """Name the provider that the scripted usage metadata names."""
+        return {**super()._get_ls_params(stop, **kwargs), "ls_provider": PROVIDER}
+
     @property
     def _llm_type(self) -> str:
         return "sixfold-fake"
@@ -74,9 +80,18 @@ class FakeChatModel(BaseChatModel):
     ) -> ChatResult:
         return ChatResult(generations=[ChatGeneration(message=self._answer(messages))])
 
+    async def _agenerate(
+        self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
+        return self._generate(messages)
+
 
 class DirectFakeChatModel(FakeChatModel):
     """The same model without LangChain's callback machinery around each call (reducer lane)."""
+
+    async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> AIMessage:
+        """Answer at once."""
+        return self.invoke(input, config)
 
     def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> AIMessage:
         """Answer at once."""

@@ -33,7 +33,7 @@ class VirtualClock:
         """Move the clock forward."""
         self._now += timedelta(minutes=minutes, seconds=seconds)
         for traveller in self._travellers:
-            traveller.move_to(self._now, tick=False)
+            traveller.move_to(self._now.timestamp(), tick=False)
 
     def sleep(self, seconds: float) -> None:
         """Stand in for `time.sleep`: the time passes at once."""
@@ -41,9 +41,12 @@ class VirtualClock:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Make the whole process see virtual time inside the block."""
+        """Make the whole process see virtual time inside the block; blocks may be nested."""
+        if self._travellers:
+            yield
+            return
         real_sleep = time.sleep
-        with time_machine.travel(self._now, tick=False) as traveller:
+        with time_machine.travel(self._now.timestamp(), tick=False) as traveller:
             self._travellers.append(traveller)
             time.sleep = self.sleep  # type: ignore[assignment]
             try:

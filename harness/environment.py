@@ -31,6 +31,7 @@ class DynamicState:
     """The source of truth for dynamic state (memory, files, canvas): one text with a version token."""
 
     version: int = 1
+    empty: bool = False
     on_read: Callable[[], None] | None = None
 
     def read(self) -> str:
@@ -41,7 +42,7 @@ class DynamicState:
 
     def text(self) -> str:
         """Return the current text without going through the (possibly failing) source."""
-        return token_text(self.token(), 2)
+        return "" if self.empty else token_text(self.token(), 2)
 
     def token(self) -> str:
         """Return the token of the current version, such as `s1`."""
@@ -60,8 +61,14 @@ class Environment:
     model: FakeChatModel
     clock: VirtualClock = field(default_factory=VirtualClock)
     state: DynamicState = field(default_factory=DynamicState)
-    token_counter: Callable[[Iterable[Any]], int] = count_tokens
+    on_count: Callable[[], None] | None = None
     ids_given: int = 0
+
+    def token_counter(self, messages: Iterable[Any], **options: Any) -> int:
+        """Count tokens of `messages`. Raises an injected fault when one is planned for the counter."""
+        if self.on_count is not None:
+            self.on_count()
+        return count_tokens(messages, **options)
 
     def new_id(self, prefix: str = "x") -> str:
         """Return a fresh message id, unique in this history and equal in every replay of it."""

@@ -6,6 +6,7 @@ scenario, and counts only when the interposer reports that it fired.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
@@ -13,11 +14,26 @@ from typing import Annotated, Literal, get_args
 from pydantic import ConfigDict, Field
 
 HookName = Literal["before_agent", "before_model", "wrap_model_call", "after_model", "after_agent"]
-DependencyName = Literal["source", "summariser"]
-FaultKind = Literal["skip", "lose", "twice", "timeout", "raise", "partial_compaction"]
-FaultPlace = Literal[
-    "before_agent", "before_model", "wrap_model_call", "after_model", "after_agent", "source", "summariser"
+DependencyName = Literal["source", "summariser", "token_counter", "model", "tool"]
+FaultKind = Literal[
+    "skip", "lose", "twice", "timeout", "late", "cancel", "raise", "bad_summary", "crash", "partial_compaction"
 ]
+FaultPlace = Literal[
+    "before_agent",
+    "before_model",
+    "wrap_model_call",
+    "after_model",
+    "after_agent",
+    "source",
+    "summariser",
+    "token_counter",
+    "model",
+    "tool",
+]
+
+#: What a bad summary looks like: nothing, blanks, an error in words, an echoed tool call, a text that
+#: forgets everything, one full of dates and reminder tags, one that was cut short.
+BadSummary = Literal["empty", "blank", "error_text", "tool_echo", "forgets", "tags", "cut_short"]
 
 #: How files are validated: no unknown keys, no coercion.
 PLAIN_DATA = ConfigDict(extra="forbid", strict=True)
@@ -34,7 +50,7 @@ class Fault:
     `at` is the hook or dependency it strikes; `member` the index of the middleware in a stack (for
     hooks); `nth` the zero-based call of that place within the turn, counted per member; `for_good`
     makes a dependency fail for the rest of the turn, not only once; `keep` is the number of message
-    writes that a partial compaction still applies.
+    writes that a partial compaction still applies; `summary` what a bad summary looks like.
     """
 
     kind: FaultKind
@@ -43,6 +59,7 @@ class Fault:
     nth: Annotated[int, Field(ge=0, le=1000)] = 0
     for_good: bool = False
     keep: Annotated[int, Field(ge=0, le=1000)] = 1
+    summary: BadSummary = "empty"
 
 
 Fault.__pydantic_config__ = PLAIN_DATA  # type: ignore[attr-defined]
@@ -58,34 +75,45 @@ class FaultPackage:
     colour: str
 
 
-_HOOKS_WITH_UPDATE: tuple[FaultPlace, ...] = ("before_agent", "before_model", "after_model", "after_agent")
+_NODE_HOOKS: tuple[FaultPlace, ...] = ("before_agent", "before_model", "after_model", "after_agent")
 
 #: Every fault kind, by name (the design's fault table).
 PACKAGES: dict[FaultKind, FaultPackage] = {
     package.kind: package
     for package in (
         FaultPackage("skip", HOOKS, "the hook did not run this time (degraded path)", "yellow"),
-        FaultPackage("lose", _HOOKS_WITH_UPDATE, "the hook ran, its update was never committed", "magenta"),
+        FaultPackage("lose", _NODE_HOOKS, "the hook ran, its update was never committed", "magenta"),
         FaultPackage(
-            "twice",
-            _HOOKS_WITH_UPDATE,
-            "the hook ran twice on the same state; the second update counts",
-            "cyan",
+            "twice", _NODE_HOOKS, "the hook ran twice on the same state; the second update counts", "cyan"
         ),
-        FaultPackage("timeout", DEPENDENCIES, "the dependency did not answer in time", "blue"),
+        FaultPackage(
+            "timeout",
+            (*HOOKS, "source", "summariser"),
+            "timers expired first; the work was lost",
+            "blue",
+        ),
+        FaultPackage("late", HOOKS, "timers expired first; the work came back late", "bright_blue"),
+        FaultPackage("cancel", HOOKS, "the run was cancelled while the hook worked", "bright_magenta"),
         FaultPackage("raise", DEPENDENCIES, "the dependency failed", "red"),
+        FaultPackage("bad_summary", ("summariser",), "the summariser answered badly", "bright_yellow"),
+        FaultPackage(
+            "crash",
+            (*HOOKS, "model", "tool"),
+            "the process died between supersteps and started again from the last checkpoint",
+            "bright_red",
+        ),
         FaultPackage(
             "partial_compaction",
-            _HOOKS_WITH_UPDATE,
+            _NODE_HOOKS,
             "only the first message writes of the update were applied",
-            "bright_red",
+            "bright_cyan",
         ),
     )
 }
 
 #: Faults that any LangGraph middleware can suffer; a node's update is committed atomically, so a
 #: partial compaction is drawn only for candidates that declare it.
-DEFAULT_WORLD: frozenset[FaultKind] = frozenset({"skip", "lose", "twice", "timeout", "raise"})
+DEFAULT_WORLD: frozenset[FaultKind] = frozenset(FAULT_KINDS) - {"partial_compaction"}
 
 
 class InjectedFault(Exception):
@@ -96,6 +124,10 @@ class InjectedTimeout(InjectedFault, TimeoutError):
     """Raised by a dependency of the harness on behalf of a planned `timeout` fault."""
 
 
+class CrashError(InjectedFault):
+    """Raised in place of a superstep when the process is to die before it."""
+
+
 def is_injected(error: BaseException) -> bool:
     """Tell whether `error` is, was caused by, or happened while handling an injected fault."""
     seen: set[int] = set()
@@ -104,7 +136,7 @@ def is_injected(error: BaseException) -> bool:
         current = queue.pop()
         if current is None or id(current) in seen:
             continue
-        if isinstance(current, InjectedFault):
+        if isinstance(current, (InjectedFault, asyncio.CancelledError)):
             return True
         seen.add(id(current))
         queue += [current.__cause__, current.__context__]

@@ -59,7 +59,8 @@ class Requested:
 class Summarised:
     """A candidate called the auxiliary model. `failure` is None when it answered faithfully.
 
-    `tokens` are the utterances mentioned in the prompt, `quoted` those whose words were in it.
+    `tokens` are the utterances mentioned in the prompt, `quoted` those whose words were in it. An answer
+    that is not `faithful` need not keep them, without having failed in a way that can be told.
     """
 
     turn: int
@@ -67,6 +68,7 @@ class Summarised:
     tokens: tuple[str, ...]
     quoted: tuple[str, ...]
     failure: str | None
+    faithful: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The turn is over: `answered`, `aborted` (an error escaped the agent) or `cut` (it ended early).
+    """The turn is over: `answered`, `aborted` (an error escaped the agent), `stopped` (by the scenario)
+    or `cut` (the agent ended it early).
 
     `injected` tells whether the error that aborted it was an injected fault.
     """

@@ -1,23 +1,32 @@
 """Interposers: stand-ins that wrap each middleware from outside, the same in every lane.
 
-An interposer has exactly the hooks of the middleware it stands for. It injects planned faults,
-reports what happened to the session, and lets the middleware instance be replaced between
-histories, so that an agent graph is built once per candidate.
+An interposer has exactly the hooks of the middleware it stands for, synchronous and asynchronous. It
+injects planned faults, reports what happened to the session, and lets the middleware instance be
+replaced between histories, so that an agent graph is built once per candidate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from inspect import isawaitable
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import ModelRequest
 
 from .candidate import Middleware
-from .faults import FaultPlace
+from .dependencies import fail
+from .faults import Fault, FaultPlace
+from .loop import run_sync
 from .session import Session, messages_of
 
-_NODE_HOOKS: tuple[FaultPlace, ...] = ("before_agent", "before_model", "after_model", "after_agent")
+Request = ModelRequest[Any]
+
+NODE_HOOKS: tuple[FaultPlace, ...] = ("before_agent", "before_model", "after_model", "after_agent")
+
+Struck = tuple[int, Fault] | None
 
 
 class Interposer(AgentMiddleware[Any, Any, Any]):
@@ -42,7 +51,7 @@ class Interposer(AgentMiddleware[Any, Any, Any]):
             raise RuntimeError("an interposer was called outside of a session")
         return self.session
 
-    def run_node_hook(self, hook: FaultPlace, state: Any, runtime: Any) -> Any:
+    async def run_node_hook(self, hook: FaultPlace, method: str, state: Any, runtime: Any) -> Any:
         """Run a node-style hook of the member under the fault planned for it, and report."""
         session = self.running()
         by = f"{self.label}.{hook}"
@@ -52,29 +61,37 @@ class Interposer(AgentMiddleware[Any, Any, Any]):
             session.fired(struck, by)
             session.hook_ran(by, "skipped")
             return None
-        messages = state["messages"]
+        messages = state.get("messages", [])
         before = list(messages)
-        call: Callable[[Any, Any], Any] = getattr(self.inner, hook)
+        call: Callable[[Any, Any], Any] = getattr(self.inner, method)
         try:
-            with session.inside(by):
+            with session.inside(by), _pressed(session, struck, by):
                 update = call(state, runtime)
+                if isawaitable(update):
+                    update = await update
                 if struck is not None and kind == "twice":
                     session.fired(struck, by)
                     update = call(state, runtime)
-        except Exception as error:
+                    if isawaitable(update):
+                        update = await update
+        except BaseException as error:
             session.hook_ran(by, "raised", error)
             raise
+        return self._report(by, before, messages, update, struck)
+
+    def _report(self, by: str, before: list[Any], messages: list[Any], update: Any, struck: Struck) -> Any:
+        session = self.running()
         written = messages_of(update)
         mine = {id(message) for message in written}
         session.notice_mutation(
             by, [m for m in before if id(m) not in mine], [m for m in messages if id(m) not in mine]
         )
         if struck is not None and update is not None:
-            if kind == "lose":
+            if struck[1].kind == "lose":
                 session.fired(struck, by)
                 session.hook_ran(by, "lost")
                 return None
-            if kind == "partial_compaction" and len(written) > struck[1].keep:
+            if struck[1].kind == "partial_compaction" and len(written) > struck[1].keep:
                 session.fired(struck, by)
                 written = written[: struck[1].keep]
                 update = {**update, "messages": written}
@@ -83,31 +100,39 @@ class Interposer(AgentMiddleware[Any, Any, Any]):
             session.wrote(by, written)
         return update
 
-    def run_wrap(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
+    async def run_wrap(self, request: Request, handler: Callable[[Request], Any], method: str) -> Any:
         """Run the member's `wrap_model_call` under the fault planned for it, and report."""
         session = self.running()
         by = f"{self.label}.wrap_model_call"
         struck = session.strike("wrap_model_call", self.member)
-        if struck is not None:
+        if struck is not None and struck[1].kind == "skip":
             session.fired(struck, by)
             session.hook_ran(by, "skipped")
-            return handler(request)
+            passed = handler(request)
+            return await passed if isawaitable(passed) else passed
         before = list(request.messages)
         seen = session.book.views(before)
         prompt = request.system_message
         edited = False
 
-        def watched(inner_request: ModelRequest[Any]) -> Any:
+        def watched(inner_request: Request) -> Any:
             nonlocal edited
             edited = (
                 session.book.views(inner_request.messages) != seen or inner_request.system_message != prompt
             )
             return handler(inner_request)
 
+        async def awatched(inner_request: Request) -> Any:
+            answer = watched(inner_request)
+            return await answer if isawaitable(answer) else answer
+
+        call = getattr(self.inner, method)
         try:
-            with session.inside(by):
-                result = self.inner.wrap_model_call(request, watched)
-        except Exception as error:
+            with session.inside(by), _pressed(session, struck, by):
+                result = call(request, awatched if method.startswith("a") else watched)
+                if isawaitable(result):
+                    result = await result
+        except BaseException as error:
             session.hook_ran(by, "raised", error)
             raise
         session.notice_mutation(by, before, before)
@@ -116,37 +141,90 @@ class Interposer(AgentMiddleware[Any, Any, Any]):
         return result
 
 
-def _node_method(hook: FaultPlace, prototype_method: Any) -> Callable[..., Any]:
-    def method(self: Interposer, state: Any, runtime: Any) -> Any:
-        return self.run_node_hook(hook, state, runtime)
+@contextmanager
+def _pressed(session: Session, struck: Struck, by: str) -> Iterator[None]:
+    """Let faults of timing strike while a hook works: timers first, cancellation, a crash before it."""
+    if struck is None or struck[1].kind not in ("timeout", "late", "cancel", "crash"):
+        yield
+        return
+    if struck[1].kind == "crash":
+        session.fired(struck, by)
+        fail(struck[1], struck[1].at)
+    if session.loop is None:
+        yield
+        return
+    if struck[1].kind == "cancel":
+        session.fired(struck, by)
+        raise asyncio.CancelledError
+    session.loop.hold(struck[1].kind == "late", lambda: session.fired(struck, by))
+    try:
+        yield
+    finally:
+        session.loop.release()
 
-    jumps = getattr(prototype_method, "__can_jump_to__", None)
+
+def _node_methods(hook: FaultPlace, cls: type[Middleware]) -> Iterator[tuple[str, Any]]:
+    name = str(hook)
+    if getattr(cls, name) is not getattr(AgentMiddleware, name):
+
+        def method(self: Interposer, state: Any, runtime: Any) -> Any:
+            return run_sync(self.run_node_hook(hook, name, state, runtime))
+
+        yield name, _with_jumps(method, getattr(cls, name))
+    asynchronous = f"a{name}"
+    if getattr(cls, asynchronous) is not getattr(AgentMiddleware, asynchronous):
+
+        async def amethod(self: Interposer, state: Any, runtime: Any) -> Any:
+            return await self.run_node_hook(hook, asynchronous, state, runtime)
+
+        yield asynchronous, _with_jumps(amethod, getattr(cls, asynchronous))
+
+
+def _with_jumps(method: Any, original: Any) -> Any:
+    jumps = getattr(original, "__can_jump_to__", None)
     if jumps is not None:
-        method.__can_jump_to__ = jumps  # type: ignore[attr-defined]
+        method.__can_jump_to__ = jumps
     return method
 
 
-def _wrap_method(self: Interposer, request: Any, handler: Any) -> Any:
-    return self.run_wrap(request, handler)
+def _wrap(self: Interposer, request: Any, handler: Any) -> Any:
+    return run_sync(self.run_wrap(request, handler, "wrap_model_call"))
 
 
-def _wrap_tool_method(self: Interposer, request: Any, handler: Any) -> Any:
+async def _awrap(self: Interposer, request: Any, handler: Any) -> Any:
+    return await self.run_wrap(request, handler, "awrap_model_call")
+
+
+def _wrap_tool(self: Interposer, request: Any, handler: Any) -> Any:
     result = self.inner.wrap_tool_call(request, handler)
     self.running().wrote("tools", [])
     return result
 
 
+async def _awrap_tool(self: Interposer, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+    result = await self.inner.awrap_tool_call(request, handler)
+    self.running().wrote("tools", [])
+    return result
+
+
+_WRAPS: dict[str, Any] = {
+    "wrap_model_call": _wrap,
+    "awrap_model_call": _awrap,
+    "wrap_tool_call": _wrap_tool,
+    "awrap_tool_call": _awrap_tool,
+}
+
+
 def interpose(prototype: Middleware, member: int) -> Interposer:
-    """Return an interposer with the sync hooks that the class of `prototype` overrides."""
+    """Return an interposer with exactly the hooks that the class of `prototype` overrides."""
     cls = type(prototype)
-    methods: dict[str, Any] = {
-        hook: _node_method(hook, getattr(cls, hook))
-        for hook in _NODE_HOOKS
-        if getattr(cls, hook) is not getattr(AgentMiddleware, hook)
-    }
-    if cls.wrap_model_call is not AgentMiddleware.wrap_model_call:
-        methods["wrap_model_call"] = _wrap_method
-    if cls.wrap_tool_call is not AgentMiddleware.wrap_tool_call:
-        methods["wrap_tool_call"] = _wrap_tool_method
+    methods: dict[str, Any] = {}
+    for hook in NODE_HOOKS:
+        methods.update(_node_methods(hook, cls))
+    methods.update(
+        (name, method)
+        for name, method in _WRAPS.items()
+        if getattr(cls, name) is not getattr(AgentMiddleware, name)
+    )
     made: Interposer = type(f"Interposed{cls.__name__}", (Interposer,), methods)(prototype, member)
     return made

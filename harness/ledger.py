@@ -7,7 +7,12 @@ was true then.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+
+#: The id of the system message that a client may put into the state.
+SYSTEM_ID = "sys"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +35,17 @@ class Utterance:
 
 @dataclass(slots=True)
 class Ledger:
-    """Utterances by token, state versions and edits, in order of time."""
+    """Utterances by token, state versions and edits, in order of time.
+
+    `irregular` are tool calls that the scenario itself left unanswered or out of place; `delivered`
+    those whose result it has given.
+    """
 
     utterances: dict[str, Utterance] = field(default_factory=dict)
     turn_words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     states: list[tuple[int, str]] = field(default_factory=list)
-    replaced: dict[str, tuple[int, str]] = field(default_factory=dict)
+    replaced: dict[str, tuple[int, str | None]] = field(default_factory=dict)
+    irregular: set[str] = field(default_factory=set)
     delivered: set[str] = field(default_factory=set)
 
     def say(self, utterance: Utterance) -> None:
@@ -52,14 +62,31 @@ class Ledger:
         self.replaced[old] = (new.at, new.token)
         self.utterances[new.token] = new
 
+    def remove(self, tokens: Iterable[str], at: int) -> None:
+        """Enter that utterances were deleted on purpose, or left behind by going back."""
+        for token in tokens:
+            self.replaced.setdefault(token, (at, None))
+
+    def live(self, token: str, record: int) -> bool:
+        """Tell whether `token` had been said and not been replaced or deleted at record `record`."""
+        return self.utterances[token].at <= record and not (
+            token in self.replaced and self.replaced[token][0] <= record
+        )
+
+    def of_turn(self, turn: int) -> list[str]:
+        """Return the tokens of everything said in `turn`."""
+        return [token for token, utterance in self.utterances.items() if utterance.turn == turn]
+
     def words_at(self, turn: int, record: int) -> tuple[str, ...]:
         """Return the user's words of `turn` as they were when history record `record` was made."""
-        return tuple(self._current(token, record) for token in self.turn_words.get(turn, ()))
+        current = (self._current(token, record) for token in self.turn_words.get(turn, ()))
+        return tuple(token for token in current if token is not None)
 
-    def _current(self, token: str, record: int) -> str:
-        while token in self.replaced and self.replaced[token][0] <= record:
-            token = self.replaced[token][1]
-        return token
+    def _current(self, token: str, record: int) -> str | None:
+        current: str | None = token
+        while current in self.replaced and self.replaced[current][0] <= record:
+            current = self.replaced[current][1]
+        return current
 
     def order(self, token: str) -> tuple[int, ...] | None:
         """Return the place of `token` in the session, None when nobody said it."""

@@ -2,33 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Literal, Protocol
 
-from langchain_core.messages import HumanMessage
 
+from . import script
 from .agent import Agent
+from .client import Client
+from .faults import CrashError, is_injected
 from .history import History
 from .lanes.graph import GraphLane
 from .lanes.reducer import ReducerLane
+from .lanes.stopping import StopPoint
 from .ledger import Ledger
+from .loop import DeterministicLoop
 from .scenario import Scenario
 from .session import Session
-from .steps import AdvanceClock, ChangeState, EditMessage, Restart, Step, UserTurn
+from .steps import (
+    AdvanceClock,
+    ChangeState,
+    Configure,
+    Continue,
+    DeleteTurn,
+    EditMessage,
+    LoadTurn,
+    Restart,
+    Rewind,
+    Step,
+    TrimState,
+    UserTurn,
+)
 
 LaneName = Literal["reducer", "graph"]
 
 
 class Lane(Protocol):
-    """What a lane can do; errors of the agent escape from `submit`."""
+    """What a lane can do; errors of the agent escape from `submit` and `resume`."""
 
-    def submit(self, messages: list[HumanMessage]) -> None:
-        """Run the agent on new user messages."""
+    def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:
+        """Run the agent on new messages; return whether the scenario stopped it."""
 
-    def edit(self, message: HumanMessage) -> None:
-        """Fold an edited message into state."""
+    def resume(self) -> None:
+        """Go on from where the turn was stopped or failed."""
+
+    def fail(self, *, resumable: bool) -> None:
+        """Remember that a turn was aborted."""
+
+    def update(self, value: Any) -> None:
+        """Fold a client's write to `messages` into state."""
 
     def restart(self) -> None:
         """Start over in a new process, from the stored state."""
+
+    def mark(self, turn: int) -> None:
+        """Remember the state before `turn`."""
+
+    def rewind(self, turn: int) -> list[Any]:
+        """Go back to the state before `turn`; return its messages."""
 
 
 class Player:
@@ -39,6 +71,9 @@ class Player:
         self._agent = agent
         agent.open(self._session)
         self._lane: Lane = (ReducerLane if lane == "reducer" else GraphLane)(agent, self._session)
+        self._client = Client(self._session)
+        if not agent.runs_sync:
+            self._set_mode(run_async=True)
 
     @property
     def history(self) -> History:
@@ -50,35 +85,108 @@ class Player:
         """The harness's own account of the history so far."""
         return self._session.ledger
 
+    def in_virtual_time(self) -> AbstractContextManager[None]:
+        """Return a context in which the process sees this history's clock."""
+        return self._session.environment.clock.running()
+
     def perform(self, step: Step) -> None:
         """Perform one step in virtual time. Errors of the candidate become records, never escape."""
-        session = self._session
-        with session.environment.clock.running():
+        if step.kind in self._agent.candidate.contract.outside:
+            self._session.happened("outside", step.kind)
+            return
+        with self._session.environment.clock.running():
             match step:
                 case UserTurn():
-                    error: Exception | None = None
-                    try:
-                        self._lane.submit(session.begin_turn(step))
-                    except Exception as escaped:  # noqa: BLE001  whatever the candidate raises is data
-                        error = escaped
-                    session.end_turn(error)
+                    self._user_turn(step)
+                case Continue():
+                    self._continue(step)
+                case LoadTurn():
+                    self._lane.mark(self._session.turn + 1)
+                    self._lane.update(self._client.load(step))
                 case AdvanceClock(minutes=minutes):
-                    session.environment.clock.advance(minutes=minutes)
-                    session.happened("advance_clock", f"{minutes} minutes")
-                case ChangeState():
-                    session.change_state()
+                    self._session.environment.clock.advance(minutes=minutes)
+                    self._session.happened("advance_clock", f"{minutes} minutes")
+                case ChangeState(to=to):
+                    self._client.change_state(to)
                 case Restart():
-                    session.happened("restart")
+                    self._session.happened("restart")
                     self._lane.restart()
                 case EditMessage(turns_ago=turns_ago):
-                    message = session.edit_of(session.turn + 1 - turns_ago)
-                    if message is not None:
-                        self._lane.edit(message)
+                    self._write(self._client.edit(turns_ago))
+                case DeleteTurn(turns_ago=turns_ago):
+                    self._write(self._client.delete(turns_ago))
+                case TrimState(keep=keep, how=how):
+                    self._write(self._client.trim(keep, how))
+                case Rewind(turns_ago=turns_ago):
+                    turn = self._client.turn_ago(turns_ago)
+                    if turn is not None:
+                        self._client.go_back(turn, self._lane.rewind(turn))
+                case Configure():
+                    self._configure(step)
+
+    def _write(self, value: Any) -> None:
+        if value is not None:
+            self._lane.update(value)
+
+    def _user_turn(self, step: UserTurn) -> None:
+        session = self._session
+        self._lane.mark(session.turn + 1)
+        messages = self._client.speak(step)
+        stop = None
+        if step.stop is not None:
+            stop = StopPoint(step.stop, 0 if step.stop == "before_answer" else len(step.rounds))
+        self._attempt(lambda: self._lane.submit(messages, stop))
+
+    def _continue(self, step: Continue) -> None:
+        session = self._session
+        if not session.turn:
+            session.happened("continue", "there is no turn yet")
+            return
+        going_on = script.Script(session.turn, step.rounds, first=session.replies + 1)
+        session.happened("continue", "with the last message again" if step.resend else "")
+        again = self._client.resend() if step.resend else None
+        session.begin(going_on, step.faults, new_turn=False)
+        if again is None:
+            self._attempt(self._lane.resume)
+        else:
+            session.wrote("user", list(again))
+            self._attempt(lambda: self._lane.submit(again))
+
+    def _attempt(self, act: Callable[[], bool | None]) -> None:
+        session = self._session
+        error: BaseException | None = None
+        stopped = False
+        try:
+            stopped = bool(act())
+        except (Exception, asyncio.CancelledError) as escaped:  # noqa: BLE001  the candidate's errors are data
+            error = escaped
+            self._lane.fail(resumable=is_injected(escaped) and session.failed_tool is None)
+        session.end_turn(error, stopped=stopped)
+        if isinstance(error, CrashError):
+            session.happened("restart", "after the crash")
+            self._lane.restart()
+
+    def _configure(self, step: Configure) -> None:
+        if step.system_in_state and not self._session.state:
+            self._lane.update(self._client.system_message())
+        self._set_mode(run_async=step.run_async)
+
+    def _set_mode(self, *, run_async: bool) -> None:
+        session = self._session
+        if run_async and self._agent.runs_async and session.loop is None:
+            session.loop = DeterministicLoop(session.environment.clock)
+            session.happened("runs asynchronously")
+        elif not run_async and self._agent.runs_sync and session.loop is not None:
+            session.loop = None
+            session.happened("runs synchronously")
 
 
 def play(agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer") -> Player:
     """Play `scenario` on the candidate of `agent`; return the player with history and ledger."""
     player = Player(agent, lane=lane)
-    for step in scenario.steps:
-        player.perform(step)
+    with player.in_virtual_time():
+        for step in scenario.steps:
+            player.perform(step)
     return player
+
+

@@ -126,6 +126,13 @@ class ViewBook:
         """Return the views of `messages`, in order."""
         return tuple([self.view(message) for message in messages])
 
+    def message(self, view: View) -> BaseMessage:
+        """Return the newest message object that has this view. Raises `KeyError` when there is none."""
+        for seen in reversed(self._seen.values()):
+            if seen.view == view:
+                return seen.message
+        raise KeyError(view.label())
+
     def refresh(self, messages: Sequence[BaseMessage]) -> list[tuple[View, View]]:
         """Look at `messages` again; return (before, after) for each object that was changed."""
         changed = []
@@ -157,6 +164,8 @@ class ViewBook:
         if isinstance(message, AIMessage):
             if message.tool_calls:
                 calls = tuple(str(call.get("id")) for call in message.tool_calls)
+            if message.invalid_tool_calls:
+                calls += tuple(str(call.get("id")) for call in message.invalid_tool_calls)
         elif isinstance(message, ToolMessage):
             answers = message.tool_call_id
         elif isinstance(message, RemoveMessage):

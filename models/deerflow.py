@@ -113,7 +113,9 @@ class DynamicContextMiddleware(AgentMiddleware[Any, Any, Any]):
         return [reminder, words] if memory is None else [reminder, block, words]
 
 
-_CONTRACT = Contract(injects_into_history=True, freezes_state=True, id_swap=True)
+_CONTRACT = Contract(
+    injects_into_history=True, freezes_state=True, id_swap=True, outside=frozenset({"continue", "load_turn"})
+)
 _SOURCE = "bytedance/deer-flow DynamicContextMiddleware at f1f4af99b, re-created"
 
 DEERFLOW = Candidate(

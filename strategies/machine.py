@@ -18,7 +18,20 @@ from ..harness.invariants.reading import Reading
 from ..harness.invariants.registry import judge
 from ..harness.play import Player
 from ..harness.scenario import Scenario, to_json
-from ..harness.steps import AdvanceClock, ChangeState, EditMessage, Restart, Step, UserTurn
+from ..harness.steps import (
+    AdvanceClock,
+    ChangeState,
+    Configure,
+    Continue,
+    DeleteTurn,
+    EditMessage,
+    LoadTurn,
+    Restart,
+    Rewind,
+    Step,
+    TrimState,
+    UserTurn,
+)
 from .steps import DEFAULT_FAULTS, OTHER_STEPS, user_turns
 
 
@@ -85,10 +98,20 @@ class ContextMachine(RuleBasedStateMachine):
                 note(f"scenario, for `sixfold replay`:\n{to_json(self.scenario)}")
                 raise InvariantViolation(side.candidate.name, *violated, self.scenario)
 
-    @rule(turn=st.one_of(user_turns(()), user_turns(DEFAULT_FAULTS)))
+    @rule(turn=st.one_of(user_turns(), user_turns(DEFAULT_FAULTS, odd=True, stops=True)))
     def user_turn(self, turn: UserTurn) -> None:
         """The user writes, the model works and answers."""
         self.perform(turn)
+
+    @rule(step=OTHER_STEPS["continue"])
+    def continue_run(self, step: Continue) -> None:
+        """The agent runs again without new words."""
+        self.perform(step)
+
+    @rule(step=OTHER_STEPS["load_turn"])
+    def load_turn(self, step: LoadTurn) -> None:
+        """A client loads a turn of an earlier conversation."""
+        self.perform(step)
 
     @rule(step=OTHER_STEPS["advance_clock"])
     def advance_clock(self, step: AdvanceClock) -> None:
@@ -108,6 +131,26 @@ class ContextMachine(RuleBasedStateMachine):
     @rule(step=OTHER_STEPS["edit_message"])
     def edit_message(self, step: EditMessage) -> None:
         """The user edits an earlier message."""
+        self.perform(step)
+
+    @rule(step=OTHER_STEPS["delete_turn"])
+    def delete_turn(self, step: DeleteTurn) -> None:
+        """A client deletes an earlier turn."""
+        self.perform(step)
+
+    @rule(step=OTHER_STEPS["trim_state"])
+    def trim_state(self, step: TrimState) -> None:
+        """A client trims the history."""
+        self.perform(step)
+
+    @rule(step=OTHER_STEPS["rewind"])
+    def rewind(self, step: Rewind) -> None:
+        """The user goes back to an earlier turn."""
+        self.perform(step)
+
+    @rule(step=OTHER_STEPS["configure"])
+    def configure(self, step: Configure) -> None:
+        """The session is run another way."""
         self.perform(step)
 
 

@@ -9,15 +9,17 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
-from ..harness.faults import DEFAULT_WORLD, FaultKind, FaultPlace
+from ..harness.faults import DEFAULT_WORLD, DEPENDENCIES, FaultKind, FaultPlace
 from ..harness.scenario import Scenario
 from ..harness.steps import Step
-from .steps import ALL_PLACES, OTHER_STEPS, possible_faults, user_turns
+from .steps import ALL_PLACES, OTHER_STEPS, configure, continues, possible_faults, user_turns
 
 #: Steps of a drawn scenario, at most.
 MAX_STEPS = 10
 
 _MORE = st.sampled_from((True, True, True, True, False))
+_CONFIGURED = st.sampled_from((False, False, True))
+_CONFIGURATION = configure()
 
 
 @functools.lru_cache(maxsize=32)
@@ -26,19 +28,27 @@ def _swarms(
 ) -> tuple[st.SearchStrategy[Step], ...]:
     """Return one step strategy for each swarm profile, from calm to eventful."""
     faults = possible_faults(kinds, places)
-    plain = user_turns(())
-    skips = tuple(fault for fault in faults if fault.kind in ("skip", "lose", "timeout"))
-    dependencies = tuple(fault for fault in faults if fault.at in ("summariser", "source"))
-    eventful = [OTHER_STEPS[name] for name in sorted(OTHER_STEPS)]
+    skips = tuple(fault for fault in faults if fault.kind in ("skip", "lose", "timeout", "late"))
+    dependencies = tuple(fault for fault in faults if fault.at in DEPENDENCIES)
+    quiet = [OTHER_STEPS[name] for name in ("advance_clock", "change_state", "restart", "edit_message")]
+    clients = [OTHER_STEPS[name] for name in ("edit_message", "delete_turn", "trim_state", "rewind", "restart")]
+    everything = [OTHER_STEPS[name] for name in sorted(OTHER_STEPS)]
     return (
-        plain,
+        user_turns(),
         user_turns(skips, fault_odds=2),
         user_turns(faults, fault_odds=3),
-        st.one_of(user_turns(()), user_turns(()), *eventful),
+        st.one_of(user_turns(), user_turns(), *quiet),
         user_turns(dependencies, fault_odds=2, long=True),
-        st.one_of(user_turns(faults, fault_odds=2), user_turns(skips, fault_odds=2), *eventful),
+        st.one_of(user_turns(faults, fault_odds=2), user_turns(skips, fault_odds=2), *quiet),
         st.one_of(user_turns(faults, fault_odds=3, max_rounds=1), OTHER_STEPS["advance_clock"]),
-        st.one_of(user_turns(faults, fault_odds=3, long=True), *eventful),
+        st.one_of(user_turns(odd=True), user_turns(faults, odd=True)),
+        st.one_of(user_turns(stops=True), user_turns(stops=True), continues(faults)),
+        st.one_of(user_turns(), user_turns(odd=True), OTHER_STEPS["load_turn"], OTHER_STEPS["load_turn"]),
+        st.one_of(user_turns(), user_turns(skips), user_turns(), *clients),
+        st.one_of(user_turns(usage=True), user_turns(dependencies, usage=True, fault_odds=2)),
+        st.one_of(
+            user_turns(faults, long=True, odd=True), user_turns(faults, stops=True), user_turns(), *everything
+        ),
     )
 
 
@@ -55,7 +65,10 @@ def scenarios(
     @st.composite
     def plan(draw: st.DrawFn) -> Scenario:
         step = swarms[draw(profile)]
-        steps = [draw(step)]
+        steps: list[Step] = []
+        if draw(_CONFIGURED):
+            steps.append(draw(_CONFIGURATION))
+        steps.append(draw(step))
         while len(steps) < max_steps and draw(_MORE):
             steps.append(draw(step))
         return Scenario(tuple(steps))

@@ -4,18 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import product
+from typing import get_args
 
 from hypothesis import strategies as st
 
-from ..harness.faults import DEFAULT_WORLD, DEPENDENCIES, HOOKS, PACKAGES, Fault, FaultKind, FaultPlace
+from ..harness.faults import (
+    DEFAULT_WORLD,
+    DEPENDENCIES,
+    HOOKS,
+    PACKAGES,
+    BadSummary,
+    Fault,
+    FaultKind,
+    FaultPlace,
+)
 from ..harness.steps import (
     AdvanceClock,
+    Arrangement,
     ChangeState,
+    Configure,
+    Continue,
+    DeleteTurn,
     EditMessage,
+    LoadTurn,
     Restart,
+    Rewind,
     Step,
     ToolCall,
     ToolRound,
+    TrimState,
     UserMessage,
     UserTurn,
 )
@@ -29,13 +46,25 @@ _ROUND_SHAPES: tuple[tuple[int, ...], ...] = tuple(
     shape for rounds in range(4) for shape in product((1, 2, 3), repeat=rounds)
 )
 
-_ROUNDS: dict[bool, tuple[tuple[ToolRound, ...], ...]] = {
-    long: tuple(
-        tuple(ToolRound(calls=(ToolCall(words=_LONG if long else 2),) * calls) for calls in shape)
-        for shape in _ROUND_SHAPES
+#: Rounds that are rare and matter: many parallel calls, many rounds, calls that cannot be parsed,
+#: call ids that come back in every turn.
+_ODD_ROUNDS: tuple[tuple[ToolRound, ...], ...] = (
+    (ToolRound(calls=(ToolCall(repeated_id=True),)),),
+    (ToolRound(calls=(ToolCall(kind="invalid"),)),),
+    (ToolRound(calls=(ToolCall(), ToolCall(kind="invalid"))),),
+    (ToolRound(calls=(ToolCall(),) * 8),),
+    (ToolRound(calls=(ToolCall(),) * 10),),
+    (ToolRound(),) * 6,
+)
+
+
+def _rounds(words: int) -> tuple[tuple[ToolRound, ...], ...]:
+    return tuple(
+        tuple(ToolRound(calls=(ToolCall(words=words),) * calls) for calls in shape) for shape in _ROUND_SHAPES
     )
-    for long in (False, True)
-}
+
+
+_ROUNDS: dict[bool, tuple[tuple[ToolRound, ...], ...]] = {False: _rounds(2), True: _rounds(_LONG)}
 
 _MESSAGES: tuple[tuple[UserMessage, ...], ...] = (
     (UserMessage(),),
@@ -43,7 +72,21 @@ _MESSAGES: tuple[tuple[UserMessage, ...], ...] = (
     (UserMessage(words=_LONG),),
 )
 
-_MINUTES = (1, 30, 1440, 2880)
+#: Messages as clients really send them.
+_ODD_MESSAGES: tuple[tuple[UserMessage, ...], ...] = (
+    *((UserMessage(shape=shape),) for shape in ("blocks", "strings", "image", "empty", "reminder_like")),
+    *((UserMessage(form=form),) for form in ("dict", "tuple")),
+    *((UserMessage(id=style),) for style in ("none", "suffixed", "numeric")),
+    (UserMessage(hidden=True),),
+    (UserMessage(), UserMessage(hidden=True)),
+    (UserMessage(name="ada"),),
+    (UserMessage(name="summary"),),
+    (UserMessage(), UserMessage(), UserMessage()),
+)
+
+_STOPS = ("before_answer", "after_calls", "after_results")
+
+_MINUTES = (1, 30, 1440, 2880, 43_200, -60, -1440)
 
 
 def possible_faults(kinds: Iterable[FaultKind], places: Iterable[FaultPlace]) -> tuple[Fault, ...]:
@@ -56,34 +99,70 @@ def possible_faults(kinds: Iterable[FaultKind], places: Iterable[FaultPlace]) ->
         for place in package.places:
             if place not in wanted_places:
                 continue
-            if place in DEPENDENCIES:
-                faults += [Fault(kind, place), Fault(kind, place, for_good=True)]
-            elif kind == "partial_compaction":
-                faults += [Fault(kind, place, nth=n, keep=k) for n in (0, 1) for k in (1, 2, 0)]
-            else:
-                repeated = place in ("before_model", "wrap_model_call", "after_model")
-                faults += [Fault(kind, place, nth=n) for n in ((0, 1, 2) if repeated else (0,))]
+            faults += _variants(kind, place)
     return tuple(faults)
 
 
+def _variants(kind: FaultKind, place: FaultPlace) -> list[Fault]:
+    if kind == "bad_summary":
+        return [Fault(kind, place, summary=summary) for summary in get_args(BadSummary)]
+    if place in DEPENDENCIES and kind != "crash":
+        return [Fault(kind, place), Fault(kind, place, for_good=True)]
+    if kind == "partial_compaction":
+        return [Fault(kind, place, nth=n, keep=k) for n in (0, 1) for k in (1, 2, 0)]
+    repeated = place in ("before_model", "wrap_model_call", "after_model", "model", "tool")
+    return [Fault(kind, place, nth=n) for n in ((0, 1, 2) if repeated else (0,))]
+
+
 def user_turns(
-    faults: tuple[Fault, ...], *, fault_odds: int = 3, long: bool = False, max_rounds: int = 3
+    faults: tuple[Fault, ...] = (),
+    *,
+    fault_odds: int = 3,
+    long: bool = False,
+    odd: bool = False,
+    stops: bool = False,
+    usage: bool = False,
+    max_rounds: int = 3,
 ) -> st.SearchStrategy[UserTurn]:
     """Draw a user turn: one or two messages, up to three rounds of up to three parallel tool calls.
 
-    One turn in `fault_odds` has a fault of `faults`, some have two; 0 means none.
+    One turn in `fault_odds` has a fault of `faults`, some have two; 0 means none. `odd` adds message
+    shapes, ids and tool calls as clients really send them, `stops` turns that end before their end,
+    `usage` usage metadata.
     """
     shapes = [rounds for rounds in _ROUNDS[long] if len(rounds) <= max_rounds]
     rounds = st.one_of(st.sampled_from(shapes[:4]), st.sampled_from(shapes))
     messages = st.sampled_from(_MESSAGES if long else _MESSAGES[:2])
-    none: st.SearchStrategy[tuple[Fault, ...]] = st.just(())
+    extra: dict[str, st.SearchStrategy[object]] = {}
+    if odd:
+        rounds = st.one_of(rounds, st.sampled_from(_ODD_ROUNDS))
+        messages = st.one_of(messages, st.sampled_from(_ODD_MESSAGES))
+        extra["reply"] = st.sampled_from(("text", "text", "empty", "blocks"))
+    if stops:
+        extra["stop"] = st.one_of(st.none(), st.sampled_from(_STOPS))
+    if usage:
+        extra["usage"] = st.sampled_from(("none", "high", "low"))
     if faults and fault_odds:
         one = st.sampled_from(faults)
         some = st.one_of(st.tuples(one), st.tuples(one), st.tuples(one, one))
-        drawn = st.one_of(*[none] * (fault_odds - 1), some)
-    else:
-        drawn = none
-    return st.builds(UserTurn, messages=messages, rounds=rounds, faults=drawn)
+        none: st.SearchStrategy[tuple[Fault, ...]] = st.just(())
+        extra["faults"] = st.one_of(*[none] * (fault_odds - 1), some)
+    return st.builds(UserTurn, messages=messages, rounds=rounds, **extra)
+
+
+def continues(faults: tuple[Fault, ...] = ()) -> st.SearchStrategy[Continue]:
+    """Draw a run without new words: a resumption, a retry, a message sent again."""
+    rounds = st.sampled_from(_ROUNDS[False][:5])
+    drawn = st.one_of(st.just(()), st.tuples(st.sampled_from(faults))) if faults else st.just(())
+    return st.builds(Continue, rounds=rounds, resend=st.booleans(), faults=drawn)
+
+
+def load_turn() -> st.SearchStrategy[LoadTurn]:
+    """Draw a turn of an earlier conversation, in any arrangement."""
+    arrangements = get_args(Arrangement)
+    return st.builds(
+        LoadTurn, calls=st.sampled_from((0, 1, 2, 3)), arrangement=st.sampled_from(arrangements)
+    )
 
 
 def advance_clock() -> st.SearchStrategy[AdvanceClock]:
@@ -92,8 +171,8 @@ def advance_clock() -> st.SearchStrategy[AdvanceClock]:
 
 
 def change_state() -> st.SearchStrategy[ChangeState]:
-    """Draw a change of the dynamic state."""
-    return st.just(ChangeState())
+    """Draw a change of the dynamic state, sometimes to nothing."""
+    return st.sampled_from((ChangeState(), ChangeState(), ChangeState(to="empty")))
 
 
 def restart() -> st.SearchStrategy[Restart]:
@@ -106,12 +185,40 @@ def edit_message() -> st.SearchStrategy[EditMessage]:
     return st.sampled_from([EditMessage(turns_ago=turns) for turns in (1, 2, 3)])
 
 
+def delete_turn() -> st.SearchStrategy[DeleteTurn]:
+    """Draw the deletion of one of the latest three turns."""
+    return st.sampled_from([DeleteTurn(turns_ago=turns) for turns in (1, 2, 3)])
+
+
+def trim_state() -> st.SearchStrategy[TrimState]:
+    """Draw a client's own trimming of the history."""
+    return st.builds(TrimState, keep=st.sampled_from((1, 2, 0)), how=st.sampled_from(("remove_all", "overwrite")))
+
+
+def rewind() -> st.SearchStrategy[Rewind]:
+    """Draw a return to the state before one of the latest three turns."""
+    return st.sampled_from([Rewind(turns_ago=turns) for turns in (1, 2, 3)])
+
+
+def configure() -> st.SearchStrategy[Configure]:
+    """Draw a way to run the session."""
+    return st.sampled_from(
+        (Configure(run_async=True), Configure(system_in_state=True), Configure(run_async=True, system_in_state=True))
+    )
+
+
 #: How each kind of step other than a user turn is drawn.
 OTHER_STEPS: dict[str, st.SearchStrategy[Step]] = {
     "advance_clock": advance_clock(),
     "change_state": change_state(),
     "restart": restart(),
     "edit_message": edit_message(),
+    "continue": continues(),
+    "load_turn": load_turn(),
+    "delete_turn": delete_turn(),
+    "trim_state": trim_state(),
+    "rewind": rewind(),
+    "configure": configure(),
 }
 
 #: Faults that any LangGraph middleware can suffer, at any place.

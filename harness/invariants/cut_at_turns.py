@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..history import TurnEnded
+from ..ledger import SYSTEM_ID
 from .checks import Check, Violation
 from .reading import Reading, said
 
@@ -51,54 +51,78 @@ def question_lost(reading: Reading, since: int) -> Iterator[Violation]:
             )
 
 
-def _aborted_turns(reading: Reading) -> set[int]:
-    return {r.turn for r in reading.history.records if isinstance(r, TurnEnded) and r.how == "aborted"}
+def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violation]:
+    """Yield requests that a strict provider rejects for their tool calls.
 
-
-def _tool_problems(reading: Reading, since: int) -> Iterator[tuple[Violation, str]]:
-    """Yield, for each request, results without their call and calls without their result.
-
-    A call whose result the harness never delivered, because the turn was aborted, is not counted.
+    What the scenario itself left unanswered or out of place has the fact `scenario_made`; only
+    candidates that promise to repair it are held to it. A call or result that has gone missing is
+    never excused by being out of place.
     """
-    aborted: set[int] | None = None
+    ledger = reading.ledger
     for sight in reading.sights_since(since):
-        waiting: dict[str, None] = {}
-        last: list[tuple[str, tuple[str, ...]]] = []
-        for view in sight.request.messages:
-            if view.role == "tool":
-                if view.answers in waiting:
-                    del waiting[str(view.answers)]
-                else:
-                    last.append(("4.orphan-result", (view.label(), str(view.answers))))
+        for code, call, detail in reading.tool_problems(sight):
+            if code != wanted:
                 continue
-            last += [("4.unanswered-call", (call,)) for call in waiting]
-            waiting = dict.fromkeys(view.calls)
-        last += [("4.unanswered-call", (call,)) for call in waiting]
-        for code, what in last:
-            if code == "4.orphan-result":
-                detail = f"the result {what[0]} does not directly follow its call {what[1]}"
+            name = call.lstrip("-")
+            if call.startswith("-"):
+                excused = name in ledger.irregular and name not in ledger.delivered
             else:
-                if aborted is None:
-                    aborted = _aborted_turns(reading)
-                if what[0] not in reading.ledger.delivered and _turn_of_call(what[0]) in aborted:
-                    continue
-                detail = f"the call {what[0]} has no result directly behind it"
-            yield Violation(code, sight.record, sight.blame, detail), code
-
-
-def _turn_of_call(call: str) -> int | None:
-    number = call[1:].partition(".")[0]
-    return int(number) if call[:1] == "c" and number.isdigit() else None
+                excused = name in ledger.irregular
+            facts = frozenset({"scenario_made"}) if excused else frozenset()
+            yield Violation(code, sight.record, sight.blame, detail, facts=facts)
 
 
 def orphan_result(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield requests with a tool result that does not directly follow its call."""
-    return (violation for violation, code in _tool_problems(reading, since) if code == "4.orphan-result")
+    return _tool_problems(reading, since, "4.orphan-result")
 
 
 def unanswered_call(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield requests with a tool call that has no result directly behind it."""
-    return (violation for violation, code in _tool_problems(reading, since) if code == "4.unanswered-call")
+    return _tool_problems(reading, since, "4.unanswered-call")
+
+
+def duplicate_result(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield requests in which one tool call is answered twice."""
+    return _tool_problems(reading, since, "4.duplicate-result")
+
+
+def hole(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield hook folds after which what is left is not the end of the conversation.
+
+    The words of the current turn may be kept from before a cut: that is a rescue, not a hole.
+    """
+    for change in reading.changes_since(since):
+        if not change.by_hook or not change.gone:
+            continue
+        words = reading.ledger.words_at(change.fold.turn, change.record)
+        left = {view.says for view in change.fold.state} - set(words)
+        order = [view.says for view in change.before if view.says]
+        first_kept = next((i for i, token in enumerate(order) if token in left), len(order))
+        behind = [token for token in order[first_kept:] if token in change.gone]
+        if behind:
+            yield Violation(
+                "4.hole",
+                change.record,
+                change.fold.by,
+                f"{order[first_kept]} stays, and {', '.join(behind)}, said later, is gone",
+                tuple(behind),
+            )
+
+
+def system_lost(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield hook folds that remove the system message a client put into the state."""
+    for change in reading.changes_since(since):
+        if not change.by_hook:
+            continue
+        before = [v for v in change.before if v.role == "system" and v.id == SYSTEM_ID]
+        if before and not any(v.text == before[0].text for v in change.fold.state):
+            yield Violation(
+                "4.system-lost",
+                change.record,
+                change.fold.by,
+                "the system message in state is gone",
+            )
 
 
 CHECKS = (
@@ -127,5 +151,23 @@ CHECKS = (
         "a tool call stands without its result",
         "Strict providers reject the request, and the thread is stuck: every further turn fails too.",
         unanswered_call,
+    ),
+    Check(
+        "4.duplicate-result",
+        "a tool call is answered twice",
+        "Strict providers reject the request, and the thread is stuck: every further turn fails too.",
+        duplicate_result,
+    ),
+    Check(
+        "4.hole",
+        "a piece was cut out of the middle",
+        "The model sees an answer to something that is no longer there, and fills the gap with invention.",
+        hole,
+    ),
+    Check(
+        "4.system-lost",
+        "the system message in state was cut away",
+        "The agent goes on without its instructions.",
+        system_lost,
     ),
 )

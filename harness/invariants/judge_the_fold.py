@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ..history import TurnEnded
+from ..history import Fold, TurnEnded
+from ..views import Views
 from .checks import Check, Violation
 from .reading import Change, Reading
 
@@ -70,6 +71,21 @@ def hook_error(reading: Reading, since: int) -> Iterator[Violation]:
             yield Violation("6.hook-error", index, record.by or "fold", f"the turn ended with {record.error}")
 
 
+def ends_silently(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield turns that the candidate ended early with nothing said to the user."""
+    state: Views = ()
+    by = "agent"
+    for index, record in enumerate(reading.history.records):
+        if isinstance(record, Fold):
+            state = record.state
+            by = record.by if "." in record.by else by
+        elif isinstance(record, TurnEnded):
+            last = state[-1] if state else None
+            spoken = last is not None and last.role == "ai" and bool(last.text.strip()) and not last.calls
+            if record.how == "cut" and not spoken and index >= since:
+                yield Violation("6.ends-silently", index, by, "the turn ended without a word to the user")
+
+
 CHECKS = (
     Check(
         "6.fold-incoherent",
@@ -88,5 +104,11 @@ CHECKS = (
         "a hook failed, or the reducer refused its update",
         "The turn is lost; when the cause is in the history, every further turn of the thread is too.",
         hook_error,
+    ),
+    Check(
+        "6.ends-silently",
+        "the turn ended without an answer",
+        "The user waits for an answer that nobody will give, and nothing in the log says why.",
+        ends_silently,
     ),
 )

@@ -5,11 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..history import Fold, HookRan, Summarised
+from ..views import View
 from .checks import Check, Violation
 from .reading import Reading
 
 #: What may change earlier messages of a request for a reason (see `Sight.causes`).
-_REASONS = frozenset({"change_state", "advance_clock", "edit_message", "fault", "compaction"})
+_REASONS = frozenset(
+    {
+        "change_state",
+        "advance_clock",
+        "edit_message",
+        "delete_turn",
+        "trim_state",
+        "rewind",
+        "configure",
+        "fault",
+        "compaction",
+    }
+)
+
+#: Turns in a row without relief that count as thrashing.
+_THRASHING = 3
 
 
 def failed_summary_committed(reading: Reading, since: int) -> Iterator[Violation]:
@@ -95,6 +111,51 @@ def prefix_broken(reading: Reading, since: int) -> Iterator[Violation]:
         )
 
 
+def summary_rewritten(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield hook folds that change a stored summary although nothing was compacted."""
+    for change in reading.changes_since(since):
+        if not change.by_hook or change.gone:
+            continue
+        before = {view.id: view for view in change.before if _is_summary(view)}
+        for view in change.fold.state:
+            old = before.get(view.id)
+            if old is not None and old.text != view.text:
+                yield Violation(
+                    "5.summary-rewritten",
+                    change.record,
+                    change.fold.by,
+                    f"the stored summary {view.label()} was rewritten, and nothing was compacted",
+                )
+
+
+def _is_summary(view: View) -> bool:
+    return view.says is None and bool(view.mentions.utterances) and view.role in ("human", "system", "ai")
+
+
+def thrash(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield the third turn in a row in which the candidate summarised and no message left the state."""
+    idle: list[int] = []
+    for index, record in enumerate(reading.history.records):
+        if not (isinstance(record, Fold) and "." in record.by):
+            continue
+        change = next((c for c in reading.changes if c.record == index), None)
+        call = _last_summary(reading.history.records[:index], record.by)
+        if call is None or call.failure is not None or change is None:
+            continue
+        if change.gone:
+            idle.clear()
+        elif record.turn not in idle:
+            idle.append(record.turn)
+        if len(idle) >= _THRASHING and index >= since:
+            yield Violation(
+                "5.thrash",
+                index,
+                record.by,
+                f"turns {', '.join(map(str, idle))} each summarised again, and nothing was compacted",
+            )
+            idle.clear()
+
+
 CHECKS = (
     Check(
         "5.failed-summary-committed",
@@ -113,5 +174,17 @@ CHECKS = (
         "a request stopped being an extension of the previous one",
         "The provider's prompt cache misses: the whole prefix is paid for and processed again.",
         prefix_broken,
+    ),
+    Check(
+        "5.summary-rewritten",
+        "a stored summary was rewritten",
+        "Every request starts with other bytes, and what the user was answered from is gone.",
+        summary_rewritten,
+    ),
+    Check(
+        "5.thrash",
+        "compaction runs every turn and gives no relief",
+        "Each turn pays for a summary and a cold cache, and the context stays as full as it was.",
+        thrash,
     ),
 )

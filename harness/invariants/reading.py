@@ -12,6 +12,7 @@ from ..history import FaultFired, Fold, Happened, History, Record, Requested, Su
 from ..ledger import Ledger
 from ..tokens import mentions
 from ..views import View, Views
+from .tool_calls import tool_problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ class Reading:
         self.history = history
         self.changes: list[Change] = []
         self.sights: list[Sight] = []
+        self._tool_problems: dict[int, list[tuple[str, str, str]]] = {}
         self._read = 0
         self._state: Views = ()
         self._blame = "request"
@@ -119,6 +121,12 @@ class Reading:
         """Return the sights from history record `record` on."""
         return self.sights if record == 0 else [s for s in self.sights if s.record >= record]
 
+    def tool_problems(self, sight: Sight) -> list[tuple[str, str, str]]:
+        """Return what a strict provider finds wrong with the tool calls of a request: code, call, detail."""
+        if sight.record not in self._tool_problems:
+            self._tool_problems[sight.record] = tool_problems(sight.request.messages)
+        return self._tool_problems[sight.record]
+
     def _follow(self, index: int, record: Record) -> None:
         match record:
             case Fold():
@@ -129,8 +137,11 @@ class Reading:
                 self._causes.add(what)
             case FaultFired():
                 self._causes.add("fault")
-            case Summarised(failure=failure):
-                self._causes.add("compaction" if failure is None else "failed summary")
+            case Summarised(failure=failure, faithful=faithful):
+                if failure is None:
+                    self._causes.add("compaction")
+                if not faithful:
+                    self._causes.add("unfaithful summary")
             case _:
                 pass
 
@@ -173,19 +184,15 @@ class Reading:
         self._causes = set()
 
     def _vanished(self, index: int, visible: frozenset[str]) -> tuple[str, ...]:
-        replaced = self.ledger.replaced
         missing = tuple(
             [
                 token
-                for token, utterance in self.ledger.utterances.items()
-                if token not in visible
-                and token not in self._missing
-                and utterance.at <= index
-                and not (token in replaced and replaced[token][0] <= index)
+                for token in self.ledger.utterances
+                if token not in visible and token not in self._missing and self.ledger.live(token, index)
             ]
         )
         self._missing.update(missing)
-        return () if "failed summary" in self._causes else missing
+        return () if "unfaithful summary" in self._causes else missing
 
 
 def _gone(before: Views, after: Views) -> dict[str, View]:

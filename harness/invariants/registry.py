@@ -58,7 +58,15 @@ def ruling(contract: Contract, violation: Violation) -> Ruling:
             return "waived"
         case "2.id-rewrite" if contract.id_swap and "latest_user_message" in facts:
             return "permitted"
+        case "4.orphan-result" | "4.unanswered-call" | "4.duplicate-result" if "scenario_made" in facts:
+            return "violated" if contract.repairs_tool_calls else "permitted"
         case "4.cut-inside-turn" if contract.cuts_inside_turns and "finished_turn" in facts:
+            return "waived"
+        case "1.state-missing" if not contract.shows_state:
+            return "permitted"
+        case "2.content-changed" if contract.clears_tool_results and "tool_result" in facts:
+            return "waived"
+        case "4.hole" if contract.cuts_inside_turns or contract.keeps_head:
             return "waived"
         case "6.recall" if contract.drops_history or (
             contract.clears_tool_results and "tool_result" in facts

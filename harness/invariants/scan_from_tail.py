@@ -21,12 +21,11 @@ def stale_question(reading: Reading, since: int) -> Iterator[Violation]:
         last = next(
             (v for v in reversed(sight.request.messages) if v.role == "human" and v.mentions.utterances), None
         )
-        if last is None:
+        words = reading.ledger.words_at(turn, sight.record)
+        if last is None or not words:
             continue
         turns = {utterances[token].turn for token in last.mentions.utterances if token in utterances}
-        if last.says is None and _shows_words(
-            sight.request.messages, reading.ledger.words_at(turn, sight.record)
-        ):
+        if last.says is None and _shows_words(sight.request.messages, words):
             continue
         if turns - {turn}:
             yield Violation(

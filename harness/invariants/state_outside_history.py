@@ -55,6 +55,43 @@ def stale_state(reading: Reading, since: int) -> Iterator[Violation]:
         )
 
 
+def state_missing(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield requests that show no state at all, of a candidate that promises to show it.
+
+    Not judged while the state is empty, in turns in which a fault struck, or after a client removed
+    messages.
+    """
+    for sight in reading.sights_since(since):
+        if sight.causes & {"fault", "delete_turn", "trim_state", "rewind"}:
+            continue
+        current = reading.ledger.state_at(sight.record)
+        shown = any(view.mentions.states for view in sight.request.messages)
+        if current and not shown and not mentions(sight.request.system).states:
+            yield Violation(
+                "1.state-missing",
+                sight.record,
+                REQUEST,
+                f"state {current} is current, and the model sees no state at all",
+            )
+
+
+def speaks_as_user(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield requests whose last user message is state, with the user's own words somewhere before it."""
+    for sight in reading.sights_since(since):
+        humans = [view for view in sight.request.messages if view.role == "human"]
+        words = reading.ledger.words_at(sight.request.turn, sight.record)
+        if not humans or not words:
+            continue
+        last = humans[-1]
+        if last.mentions.states and not last.mentions.utterances and any(v.says in words for v in humans):
+            yield Violation(
+                "1.speaks-as-user",
+                sight.record,
+                sight.blame,
+                f"the last user message is {last.label()}, which holds state and no words of the user",
+            )
+
+
 CHECKS = (
     Check(
         "1.state-in-history",
@@ -68,5 +105,17 @@ CHECKS = (
         "the model sees an old version of the state, unmarked, and not the current one",
         "The model acts on files, permissions or memory that no longer exist.",
         stale_state,
+    ),
+    Check(
+        "1.state-missing",
+        "the model does not see the state that it was promised",
+        "The model takes the absence of state for an empty world, and builds again what is there.",
+        state_missing,
+    ),
+    Check(
+        "1.speaks-as-user",
+        "state takes the place of the user's words",
+        "The last thing the user seems to have said is a list of files; the question is one message up.",
+        speaks_as_user,
     ),
 )

@@ -116,6 +116,60 @@ def mutated_in_place(reading: Reading, since: int) -> Iterator[Violation]:
             )
 
 
+def content_changed(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield hook folds that alter what was said, or lose its name and metadata."""
+    for change in reading.changes_since(since):
+        if not change.by_hook:
+            continue
+        after_by_id = {view.id: view for view in change.fold.state}
+        after_by_token = {view.says: view for view in change.fold.state}
+        for view in change.before:
+            if view.says is None:
+                continue
+            now = after_by_token.get(view.says)
+            if now is None:
+                now = after_by_id.get(view.id)
+                if now is None or now.role != view.role:
+                    continue
+                what = "has lost its words"
+            elif view.text not in now.text:
+                what = "is only partly there"
+            elif view.name != now.name or (view.extra and view.extra != now.extra):
+                what = "has lost its name or metadata"
+            else:
+                continue
+            kind = frozenset({"tool_result"} if view.says[0] == "t" else ())
+            yield Violation(
+                "2.content-changed",
+                change.record,
+                change.fold.by,
+                f"{view.says} {what} after the fold",
+                (view.says,),
+                kind,
+            )
+
+
+def id_growth(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield hook folds that derive a new id from an id that was derived before."""
+    for change in reading.changes_since(since):
+        if not change.by_hook:
+            continue
+        before = {view.says: view.id for view in change.before if view.says}
+        for view in change.fold.state:
+            old = before.get(view.says) if view.says else None
+            original = reading.ledger.utterances[view.says].id if view.says in reading.ledger.utterances else None
+            if not old or not view.id or not original or view.id == old:
+                continue
+            if old != original and old.startswith(original) and view.id.startswith(old):
+                yield Violation(
+                    "2.id-growth",
+                    change.record,
+                    change.fold.by,
+                    f"the id of {view.says} grew from {old} to {view.id}",
+                    (str(view.says),),
+                )
+
+
 CHECKS = (
     Check(
         "2.reorder",
@@ -142,5 +196,17 @@ CHECKS = (
         "No checkpoint records the change: what the model saw cannot be replayed, and after a restart "
         "the history is a different one.",
         mutated_in_place,
+    ),
+    Check(
+        "2.content-changed",
+        "what was said has been altered",
+        "The model works from words that nobody said, or no longer knows who said them.",
+        content_changed,
+    ),
+    Check(
+        "2.id-growth",
+        "an id grows with every turn",
+        "The middleware no longer recognises its own work and does it again, and again.",
+        id_growth,
     ),
 )

@@ -5,13 +5,34 @@ Slow (milliseconds a turn) and authoritative: every finding is confirmed here.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ..agent import Agent
 from ..session import Session
+from ..steps import Stop
+from .stopping import StopPoint
+
+_INTERRUPTS: dict[Stop, dict[str, list[str]]] = {
+    "before_answer": {"interrupt_before": ["model"]},
+    "after_calls": {"interrupt_before": ["tools"]},
+    "after_results": {"interrupt_after": ["tools"]},
+}
+
+
+@contextmanager
+def _quiet_executor() -> Iterator[None]:
+    """Keep the executor from logging tools that end after another one has failed."""
+    logger = logging.getLogger("concurrent.futures")
+    was, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = was
 
 
 class GraphLane:
@@ -21,19 +42,85 @@ class GraphLane:
         self._agent = agent
         self._session = session
         self._graph = agent.graph.copy(update={"checkpointer": InMemorySaver()})
-        self._config: Any = {"configurable": {"thread_id": "history"}, "recursion_limit": 500}
+        self._threads = 0
+        self._config = self._thread()
+        self._marks: dict[int, Any] = {}
+        self._resumable = False
 
-    def submit(self, messages: list[HumanMessage]) -> None:
-        """Invoke the agent with new user messages; lets errors of the agent escape."""
-        chunks = self._graph.stream({"messages": messages}, self._config, stream_mode="values")
-        for chunk in chunks:
-            self._session.folded(chunk["messages"])
+    def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:
+        """Invoke the agent with new messages; lets errors escape. Returns whether it was stopped."""
+        return self._run({"messages": messages}, stop)
 
-    def edit(self, message: HumanMessage) -> None:
-        """Fold an edited message into the checkpointed state."""
-        self._graph.update_state(self._config, {"messages": [message]}, as_node="model")
-        self._session.folded(self._graph.get_state(self._config).values["messages"])
+    def resume(self) -> None:
+        """Go on from where the turn was stopped or failed; from the start when it was finished."""
+        going_on = self._resumable and bool(self._graph.get_state(self._config).next)
+        self._run(None if going_on else {"messages": []}, None)
+
+    def fail(self, *, resumable: bool) -> None:
+        """Remember that a turn was aborted, and whether it may be resumed."""
+        self._resumable = resumable
+
+    def update(self, value: Any) -> None:
+        """Fold a client's write to `messages` into the checkpointed state."""
+        self._resumable = False
+        self._graph.update_state(self._config, {"messages": value}, as_node="__start__")
+        self._session.folded(self._graph.get_state(self._config).values.get("messages", []))
 
     def restart(self) -> None:
         """Renew the middleware; the state lives in the checkpointer already."""
         self._agent.renew(self._session)
+
+    def mark(self, turn: int) -> None:
+        """Remember the checkpoint before `turn`."""
+        self._marks[turn] = self._graph.get_state(self._config).config
+
+    def rewind(self, turn: int) -> list[Any]:
+        """Go back to the checkpoint before `turn`; return the messages of the state there."""
+        self._resumable = False
+        mark = self._marks[turn]
+        if "checkpoint_id" not in mark["configurable"]:
+            self._config = self._thread()
+            return []
+        self._graph.update_state(mark, None, as_node="__copy__")
+        messages: list[Any] = self._graph.get_state(self._config).values.get("messages", [])
+        return messages
+
+    def _thread(self) -> Any:
+        self._threads += 1
+        return {"configurable": {"thread_id": f"history-{self._threads}"}, "recursion_limit": 500, "max_concurrency": 1}
+
+    def _run(self, given: Any, stop: StopPoint | None) -> bool:
+        loop = self._session.loop
+        if loop is not None:
+            return loop.run(self._arun(given, stop))
+        self._resumable = False
+        interrupts: Any = {} if stop is None else _INTERRUPTS[stop.where]
+        while True:
+            with _quiet_executor():
+                for chunk in self._graph.stream(given, self._config, stream_mode="values", **interrupts):
+                    self._see(chunk)
+            if stop is None or not self._graph.get_state(self._config).next:
+                return False
+            if stop.reached(self._session):
+                self._resumable = True
+                return True
+            given = None
+
+    async def _arun(self, given: Any, stop: StopPoint | None) -> bool:
+        self._resumable = False
+        interrupts: Any = {} if stop is None else _INTERRUPTS[stop.where]
+        while True:
+            async for chunk in self._graph.astream(
+                given, self._config, stream_mode="values", **interrupts
+            ):
+                self._see(chunk)
+            if stop is None or not self._graph.get_state(self._config).next:
+                return False
+            if stop.reached(self._session):
+                self._resumable = True
+                return True
+            given = None
+
+    def _see(self, chunk: Any) -> None:
+        if "messages" in chunk:
+            self._session.folded(chunk["messages"])

@@ -1,7 +1,8 @@
 """The reducer lane: the agent's own nodes, edges and channels, without LangGraph's scheduler.
 
 Node functions, routing functions and channels are the very objects that `create_agent` built, so
-hook order, wrapping and folding are the library's; only the loop around them is ours.
+hook order, wrapping and folding are the library's; only the loop around them is ours. It is written
+once, as coroutines that never suspend in a synchronous run.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.constants import END, START
 from langgraph.errors import GraphRecursionError, InvalidUpdateError
@@ -18,7 +19,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from ..agent import Agent
+from ..loop import run_sync
 from ..session import Session
+from .stopping import StopPoint
 
 #: Supersteps a turn may take, as the graph lane's recursion limit.
 MAX_SUPERSTEPS = 500
@@ -51,42 +54,104 @@ class ReducerLane:
         self._runtime: Runtime[Any] = Runtime()
         self._supply = {
             "runtime": self._runtime,
-            "config": {"configurable": {"thread_id": "history"}},
+            "config": {"configurable": {"thread_id": "history-1"}},
             "store": None,
         }
+        self._pending: Target | None = None
+        self._resumable = False
+        self._marks: dict[int, dict[str, Any]] = {}
 
-    def submit(self, messages: list[HumanMessage]) -> None:
-        """Run the agent on new user messages; lets errors of the agent escape."""
+    def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:
+        """Run the agent on new messages; lets errors escape. Returns whether it was stopped."""
+        self._pending = None
+        self._resumable = False
         self._commit([("messages", list(messages))])
-        current: Target = self._after(START)
-        for _ in range(MAX_SUPERSTEPS):
-            if current == END:
-                return
-            current = self._superstep(current)
-        raise GraphRecursionError(f"Recursion limit of {MAX_SUPERSTEPS} reached")
+        return self._run(self._after(START), stop)
 
-    def edit(self, message: HumanMessage) -> None:
-        """Fold an edited message into state."""
-        self._commit([("messages", [message])])
+    def resume(self) -> None:
+        """Go on from where the turn was stopped or failed; from the start when it was finished."""
+        if self._resumable and self._pending is not None:
+            self._resumable = False
+            self._run(self._pending, None)
+        else:
+            self.submit([])
+
+    def fail(self, *, resumable: bool) -> None:
+        """Remember that a turn was aborted, and whether it may be resumed."""
+        self._resumable = resumable
+
+    def update(self, value: Any) -> None:
+        """Fold a client's write to `messages` into state."""
+        self._pending = None
+        self._resumable = False
+        self._commit([("messages", value)])
 
     def restart(self) -> None:
         """Renew the middleware and send every channel through the checkpoint serialiser."""
         serde = JsonPlusSerializer()
         for name, channel in self._channels.items():
             if channel.is_available():
-                stored = serde.loads_typed(serde.dumps_typed(channel.checkpoint()))
+                stored = serde.loads_typed(serde.dumps_typed(channel.get()))
                 self._channels[name] = channel.from_checkpoint(stored)
         self._agent.renew(self._session)
 
-    def _superstep(self, current: Target) -> Target:
+    def mark(self, turn: int) -> None:
+        """Remember the state before `turn`."""
+        self._marks[turn] = {name: channel.copy() for name, channel in self._channels.items()}
+
+    def rewind(self, turn: int) -> list[Any]:
+        """Go back to the state before `turn`; return the messages of the state there."""
+        self._pending = None
+        self._resumable = False
+        self._channels = {name: channel.copy() for name, channel in self._marks[turn].items()}
+        messages: list[Any] = self._channels["messages"].get()
+        return messages
+
+    def _run(self, current: Target, stop: StopPoint | None) -> bool:
+        loop = self._session.loop
+        if loop is None:
+            return run_sync(self._walk(current, stop))
+        return loop.run(self._walk(current, stop))
+
+    async def _walk(self, current: Target, stop: StopPoint | None) -> bool:
+        was_tools = False
+        for _ in range(MAX_SUPERSTEPS):
+            if stop is not None and self._stops(current, was_tools, stop):
+                self._pending = current
+                self._resumable = True
+                return True
+            if current == END:
+                self._pending = None
+                return False
+            self._pending = current
+            was_tools = isinstance(current, list)
+            current = await self._superstep(current)
+        raise GraphRecursionError(f"Recursion limit of {MAX_SUPERSTEPS} reached")
+
+    def _stops(self, current: Target, was_tools: bool, stop: StopPoint) -> bool:
+        here = {
+            "before_answer": current == "model",
+            "after_calls": isinstance(current, list),
+            "after_results": was_tools and current != END,
+        }
+        return here[stop.where] and stop.reached(self._session)
+
+    async def _superstep(self, current: Target) -> Target:
         if isinstance(current, list):
-            self._commit([("messages", [result]) for result in map(self._run_tool, current)])
+            results = [await self._run_tool(call) for call in current]
+            self._commit([("messages", [result]) for result in results])
             return self._after("tools")
-        function, wanted, fields = self._wiring.nodes[current]
-        update = function(self._read(fields), **{name: self._supply[name] for name in wanted})
+        node = self._wiring.nodes[current]
+        state = self._read(node.fields)
+        supplied = {name: self._supply[name] for name in node.wanted}
+        if self._session.loop is not None and node.afunc is not None:
+            update = await node.afunc(state, **supplied)
+        elif node.func is not None:
+            update = node.func(state, **supplied)
+        else:
+            update = node.runnable.invoke(state, {})
         self._commit(_writes(update, self._channels))
-        goto = self._goto(update)
-        return goto or self._after(current)
+        return self._goto(update) or self._after(current)
 
     def _goto(self, update: Any) -> str | None:
         commands = update if isinstance(update, (list, tuple)) else [update]
@@ -121,14 +186,19 @@ class ReducerLane:
         target: str = ends[chosen] if ends else chosen
         return target
 
-    def _run_tool(self, call: dict[str, Any]) -> ToolMessage | Any:
+    async def _run_tool(self, call: dict[str, Any]) -> ToolMessage | Any:
         def execute(request: ToolCallRequest) -> ToolMessage:
             made = request.tool_call
             return self._session.tool_result(str(made["args"]["token"]), str(made["id"]))
 
+        async def aexecute(request: ToolCallRequest) -> ToolMessage:
+            return execute(request)
+
         tool = self._wiring.tool_node.tools_by_name.get(call["name"])
         state = self._read(self._wiring.all_fields)
         request = ToolCallRequest(call, tool, state, self._runtime)  # type: ignore[arg-type]
-        if self._wiring.wrap_tool_call is None:
-            return execute(request)
-        return self._wiring.wrap_tool_call(request, execute)
+        if self._session.loop is not None and self._wiring.awrap_tool_call is not None:
+            return await self._wiring.awrap_tool_call(request, aexecute)
+        if self._wiring.wrap_tool_call is not None:
+            return self._wiring.wrap_tool_call(request, execute)
+        return execute(request)

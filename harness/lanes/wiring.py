@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Node(NamedTuple):
+    """A node's functions, the arguments it wants beside the state, and the channels it reads."""
+
+    runnable: Any
+    func: Callable[..., Any] | None
+    afunc: Callable[..., Any] | None
+    wanted: tuple[str, ...]
+    fields: list[str]
 
 
 class Wiring:
@@ -12,14 +22,15 @@ class Wiring:
     def __init__(self, graph: Any) -> None:
         builder = graph.builder
         self.channels: dict[str, Any] = dict(builder.channels)
-        self.nodes: dict[str, tuple[Callable[..., Any], tuple[str, ...], list[str]]] = {}
+        self.nodes: dict[str, Node] = {}
         for name, spec in builder.nodes.items():
             if name == "tools":
                 self.tool_node = spec.runnable
                 continue
-            wanted = tuple(k for k in ("config", "runtime", "store") if k in spec.runnable.func_accepts)
-            fields = [f for f in builder.schemas[spec.input_schema] if f in self.channels]
-            self.nodes[name] = (spec.runnable.func, wanted, fields)
+            runnable = spec.runnable
+            wanted = tuple(key for key in ("config", "runtime", "store") if key in runnable.func_accepts)
+            fields = [field for field in builder.schemas[spec.input_schema] if field in self.channels]
+            self.nodes[name] = Node(runnable, runnable.func, runnable.afunc, wanted, fields)
         self.next: dict[str, str] = dict(builder.edges)
         self.branches = {
             name: (branch.path.func, branch.ends)
@@ -27,4 +38,5 @@ class Wiring:
             for branch in branches.values()
         }
         self.wrap_tool_call = getattr(self.tool_node, "_wrap_tool_call", None)
+        self.awrap_tool_call = getattr(self.tool_node, "_awrap_tool_call", None)
         self.all_fields = list(self.channels)

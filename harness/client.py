@@ -1,0 +1,166 @@
+"""The client: what users and front ends do to a session, and what the ledger must know of it.
+
+Each method enters the act in history and ledger and returns what the lane has to write, None when
+there is nothing to act on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, SystemMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import Overwrite
+
+from . import script
+from .ledger import SYSTEM_ID, Utterance
+from .script import Spoken
+from .session import Session
+from .steps import LoadTurn, UserTurn
+from .tokens import token_text
+from .views import View
+
+SYSTEM_IN_STATE = "You are the assistant of this thread."
+
+
+class Client:
+    """Acts on one session; keeps the turns that are still part of the conversation."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._turns: list[int] = []
+        self._edits = 0
+
+    def speak(self, step: UserTurn) -> list[Any]:
+        """Start a turn with the user's messages."""
+        session = self._session
+        self._next_turn()
+        session.begin(script.of_turn(step, session.turn), step.faults, new_turn=True)
+        spoken = [script.user_words(m, session.turn, number) for number, m in enumerate(step.messages)]
+        if all(said.utterance is None for said in spoken):
+            session.ledger.turn_words.setdefault(session.turn, ())
+        self._irregular_invalid(step)
+        return session.bring("user", spoken)
+
+    def _irregular_invalid(self, step: UserTurn) -> None:
+        """A call that could not be parsed is never run: the scenario itself leaves it unanswered."""
+        for number, round_ in enumerate(step.rounds, 1):
+            for index, call in enumerate(round_.calls):
+                if call.kind == "invalid":
+                    turn = self._session.turn
+                    self._session.ledger.irregular.add(
+                        f"again{index}" if call.repeated_id else f"c{turn}.{number}.{index}"
+                    )
+
+    def resend(self) -> list[BaseMessage] | None:
+        """Return the user's last message as it stands in state, to be submitted again."""
+        session = self._session
+        words = session.ledger.words_at(session.turn, len(session.history.records))
+        found = [view for view in session.state if words and view.says == words[-1] and view.id]
+        if not found:
+            return None
+        return [HumanMessage(found[0].text, id=found[0].id, name=found[0].name)]
+
+    def load(self, step: LoadTurn) -> list[Any]:
+        """Load a finished turn."""
+        session = self._session
+        self._next_turn()
+        session.happened("load_turn", step.arrangement)
+        session.begin(script.Script(session.turn, ()), (), new_turn=True)
+        spoken = script.loaded(step, session.turn)
+        session.replies = sum(message.message.type == "ai" for message in spoken)
+        if step.arrangement != "in_order":
+            rounds = range(1, step.calls + 2)
+            session.ledger.irregular.update(
+                f"c{session.turn}.{number}.{index}" for number in rounds for index in range(step.calls)
+            )
+        return session.bring("client", spoken)
+
+    def _next_turn(self) -> None:
+        self._session.turn += 1
+        self._turns.append(self._session.turn)
+
+    def turn_ago(self, turns_ago: int) -> int | None:
+        """Return the number of the turn `turns_ago` turns back (1: the latest), None when there is none."""
+        return self._turns[-turns_ago] if turns_ago <= len(self._turns) else None
+
+    def change_state(self, to: Literal["new", "empty"]) -> None:
+        """Give the dynamic state its next version, or none."""
+        session = self._session
+        state = session.environment.state
+        state.version += 1
+        state.empty = to == "empty"
+        token = "" if state.empty else state.token()
+        session.happened("change_state", token or "empty")
+        session.ledger.states.append((len(session.history.records), token))
+
+    def edit(self, turns_ago: int) -> list[BaseMessage] | None:
+        """Edit the first user message of a turn, under the id that its words have in state."""
+        session = self._session
+        turn = self.turn_ago(turns_ago)
+        at = len(session.history.records)
+        words = () if turn is None else session.ledger.words_at(turn, at)
+        found = [view for view in session.state if words and view.says == words[0] and view.id]
+        if turn is None or not found:
+            session.happened("edit_message", "not in state")
+            return None
+        old = session.ledger.utterances[words[0]]
+        self._edits += 1
+        token = f"{old.token.partition('.e')[0]}.e{self._edits}"
+        session.happened("edit_message", f"{old.token} becomes {token}")
+        text = token_text(token, 2)
+        new = Utterance(token, turn, old.order, text, found[0].id, at + 1)
+        session.ledger.replace(old.token, new)
+        return self._announce([HumanMessage(text, id=found[0].id)], by="edit")
+
+    def delete(self, turns_ago: int) -> list[BaseMessage] | None:
+        """Remove the messages of a turn that are still in state."""
+        session = self._session
+        turn = self.turn_ago(turns_ago)
+        tokens = set() if turn is None else set(session.ledger.of_turn(turn))
+        found = [view for view in session.state if view.says in tokens and view.id]
+        session.happened("delete_turn", "not in state" if not found else f"turn {turn}")
+        if not found:
+            return None
+        session.ledger.remove([str(view.says) for view in found], len(session.history.records))
+        return self._announce([RemoveMessage(id=str(view.id)) for view in found])
+
+    def trim(self, keep: int, how: Literal["remove_all", "overwrite"]) -> Any:
+        """Clear the history but for the last `keep` turns."""
+        session = self._session
+        kept_turns = self._turns[len(self._turns) - keep :] if keep else []
+        kept = [view for view in session.state if self._belongs(view, kept_turns)]
+        gone = [view.says for view in session.state if view.says and view not in kept]
+        session.happened("trim_state", f"{how}, {len(kept)} messages stay")
+        session.ledger.remove([str(token) for token in gone], len(session.history.records))
+        messages = [session.book.message(view) for view in kept]
+        self._announce(messages)
+        if how == "overwrite":
+            return Overwrite(messages)
+        return [RemoveMessage(id=REMOVE_ALL_MESSAGES), *messages]
+
+    def _belongs(self, view: View, turns: Sequence[int]) -> bool:
+        utterances = self._session.ledger.utterances
+        said = utterances.get(view.says) if view.says else None
+        return said is not None and said.turn in turns
+
+    def go_back(self, turn: int, messages: Sequence[BaseMessage]) -> None:
+        """Note that the conversation was taken back to the state before `turn`."""
+        session = self._session
+        at = len(session.history.records)
+        left = [t for t in self._turns if t >= turn]
+        self._turns = [t for t in self._turns if t < turn]
+        session.happened("rewind", f"to before turn {turn}")
+        for number in left:
+            session.ledger.remove(session.ledger.of_turn(number), at)
+        session.wrote("client", [])
+        session.folded(messages)
+
+    def system_message(self) -> list[BaseMessage]:
+        """Put a system message into the state."""
+        self._session.happened("configure", "a system message in state")
+        return self._announce([SystemMessage(SYSTEM_IN_STATE, id=SYSTEM_ID)])
+
+    def _announce(self, messages: list[Any], *, by: str = "client") -> list[BaseMessage]:
+        return self._session.bring(by, [Spoken(message, None) for message in messages])
