@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
-import click
+import typer
 
 from ..harness.errors import ExitCode, SixfoldError
+
+#: Typer brings its own copy of click from some version on; this is the base of its errors in any.
+_UsageError: Any = typer.BadParameter.__mro__[2]
 
 
 def guarded(app: Callable[..., object]) -> None:
@@ -18,12 +22,12 @@ def guarded(app: Callable[..., object]) -> None:
     """
     try:
         code = app(standalone_mode=False)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         code = stop.exit_code
-    except click.ClickException as error:
+    except _UsageError as error:
         error.show()
         code = ExitCode.USAGE
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
         code = 130
     except SixfoldError as error:

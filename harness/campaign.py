@@ -37,7 +37,7 @@ _PACKAGES = ("langchain", "langchain-core", "langgraph", "langgraph-checkpoint",
 
 
 class Explore(Protocol):
-    """Generates `count` scenarios from `seed` and hands each to `visit`.
+    """Generates up to `count` scenarios from `seed`, all different, and hands each to `visit`.
 
     `kinds` and `places` are the faults that at least one candidate can suffer.
     """

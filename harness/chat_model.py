@@ -81,7 +81,11 @@ class FakeChatModel(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=self._answer(messages))])
 
     async def _agenerate(
-        self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: Any = None,
+        **kwargs: Any,
     ) -> ChatResult:
         return self._generate(messages)
 

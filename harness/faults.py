@@ -6,7 +6,6 @@ scenario, and counts only when the interposer reports that it fired.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
@@ -16,7 +15,16 @@ from pydantic import ConfigDict, Field
 HookName = Literal["before_agent", "before_model", "wrap_model_call", "after_model", "after_agent"]
 DependencyName = Literal["source", "summariser", "token_counter", "model", "tool"]
 FaultKind = Literal[
-    "skip", "lose", "twice", "timeout", "late", "cancel", "raise", "bad_summary", "crash", "partial_compaction"
+    "skip",
+    "lose",
+    "twice",
+    "timeout",
+    "late",
+    "cancel",
+    "raise",
+    "bad_summary",
+    "crash",
+    "partial_compaction",
 ]
 FaultPlace = Literal[
     "before_agent",
@@ -136,7 +144,7 @@ def is_injected(error: BaseException) -> bool:
         current = queue.pop()
         if current is None or id(current) in seen:
             continue
-        if isinstance(current, (InjectedFault, asyncio.CancelledError)):
+        if isinstance(current, InjectedFault):
             return True
         seen.add(id(current))
         queue += [current.__cause__, current.__context__]

@@ -95,7 +95,7 @@ class Interposer(AgentMiddleware[Any, Any, Any]):
                 session.fired(struck, by)
                 written = written[: struck[1].keep]
                 update = {**update, "messages": written}
-        session.hook_ran(by, "nothing" if update is None else "update")
+        session.hook_ran(by, "update" if _changes(update) else "nothing")
         if written:
             session.wrote(by, written)
         return update
@@ -139,6 +139,13 @@ class Interposer(AgentMiddleware[Any, Any, Any]):
         session.wrote("model", [])
         session.hook_ran(by, "update" if edited else "nothing")
         return result
+
+
+def _changes(update: Any) -> bool:
+    """Tell whether an update writes anything at all; an empty list of messages does not."""
+    if isinstance(update, dict):
+        return any(value != [] for value in update.values())
+    return update is not None
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-
 #: The id of the system message that a client may put into the state.
 SYSTEM_ID = "sys"
 

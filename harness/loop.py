@@ -129,7 +129,7 @@ class DeterministicLoop(asyncio.BaseEventLoop):
     def _write_to_self(self) -> None:
         """There is no other thread to wake the loop for."""
 
-    def call_soon_threadsafe(self, callback: Any, *args: Any, context: Any = None) -> asyncio.Handle:
+    def call_soon_threadsafe(self, callback: Any, *args: Any, context: Any = None) -> asyncio.Handle:  # type: ignore[override]
         """Call soon; all work runs on this thread."""
         return self.call_soon(callback, *args, context=context)
 

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
-
 from . import script
 from .agent import Agent
 from .client import Client
-from .faults import CrashError, is_injected
+from .faults import CrashError
 from .history import History
 from .lanes.graph import GraphLane
 from .lanes.reducer import ReducerLane
@@ -158,9 +157,9 @@ class Player:
         stopped = False
         try:
             stopped = bool(act())
-        except (Exception, asyncio.CancelledError) as escaped:  # noqa: BLE001  the candidate's errors are data
+        except (Exception, SystemExit, asyncio.CancelledError) as escaped:  # noqa: BLE001  the candidate's errors are data
             error = escaped
-            self._lane.fail(resumable=is_injected(escaped) and session.failed_tool is None)
+            self._lane.fail(resumable=session.injected(escaped) and session.failed_tool is None)
         session.end_turn(error, stopped=stopped)
         if isinstance(error, CrashError):
             session.happened("restart", "after the crash")
@@ -188,5 +187,3 @@ def play(agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer") -> Pla
         for step in scenario.steps:
             player.perform(step)
     return player
-
-

@@ -15,8 +15,9 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter, ValidationError
 
 from .errors import ScenarioFileError
-from .faults import FAULT_KINDS, PACKAGES, Fault
-from .steps import Step, UserTurn
+from .faults import Fault
+from .simplify import complexity, oddity
+from .steps import Continue, Step, UserTurn
 
 #: Version of the scenario file format. Readers accept this version and older ones.
 SCHEMA_VERSION = 1
@@ -32,25 +33,23 @@ class Scenario:
 
     def faults(self) -> tuple[Fault, ...]:
         """Return all planned faults, in order."""
-        return tuple(f for s in self.steps if isinstance(s, UserTurn) for f in s.faults)
+        return tuple(f for s in self.steps if isinstance(s, (UserTurn, Continue)) for f in s.faults)
 
     def size(self) -> tuple[int, ...]:
         """Return a key that orders scenarios from simple to complex (used by shrinking)."""
         turns = [s for s in self.steps if isinstance(s, UserTurn)]
-        calls = [c for t in turns for r in t.rounds for c in r.calls]
+        rounds = [r for s in self.steps if isinstance(s, (UserTurn, Continue)) for r in s.rounds]
         faults = self.faults()
+        numbers = (("minutes", 1), ("turns_ago", 1), ("keep", 1), ("calls", 100))
         return (
             len(self.steps),
             len(faults),
             sum(len(t.messages) for t in turns),
-            sum(len(t.rounds) for t in turns),
-            len(calls),
-            sum(FAULT_KINDS.index(f.kind) * 8 + f.nth + f.for_good + f.member + f.keep for f in faults),
-            sum(PACKAGES[f.kind].places.index(f.at) for f in faults if f.at in PACKAGES[f.kind].places),
-            sum(m.words for t in turns for m in t.messages)
-            + sum(c.words for c in calls)
-            + sum(t.reply_words for t in turns),
-            sum(getattr(s, "minutes", 0) + getattr(s, "turns_ago", 0) for s in self.steps),
+            len(rounds),
+            sum(len(r.calls) for r in rounds),
+            sum(map(complexity, faults)),
+            oddity(self.steps),
+            sum(abs(getattr(s, name, 0)) * weight for s in self.steps for name, weight in numbers),
         )
 
     def digest(self) -> str:
@@ -76,7 +75,7 @@ def from_json(text: str, *, place: str = "scenario") -> Scenario:
     remedy = "Use a file that `sixfold run` saved, or correct the places named."
     try:
         data = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ScenarioFileError(f"not valid JSON: {error}", place=place, remedy=remedy) from error
     if not isinstance(data, dict) or "sixfold_scenario" not in data:
         raise ScenarioFileError("not a scenario: no 'sixfold_scenario' version", place=place, remedy=remedy)
@@ -89,16 +88,14 @@ def from_json(text: str, *, place: str = "scenario") -> Scenario:
             place=place,
             remedy="Upgrade Sixfold, or save the scenario again with this version.",
         )
-    unknown = sorted(set(data) - {"sixfold_scenario", "steps"})
+    problems = [f"unknown key {key!r}" for key in sorted(set(data) - {"sixfold_scenario", "steps"})]
+    steps: tuple[Step, ...] = ()
     try:
         steps = _STEPS.validate_json(json.dumps(data.get("steps")))
     except ValidationError as error:
-        problems = "; ".join(
-            f"steps.{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()
-        )
-        raise ScenarioFileError(f"invalid scenario: {problems}", place=place, remedy=remedy) from error
-    if unknown:
-        raise ScenarioFileError(f"unknown keys {', '.join(unknown)}", place=place, remedy=remedy)
+        problems += [f"steps.{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
+    if problems:
+        raise ScenarioFileError(f"invalid scenario: {'; '.join(problems)}", place=place, remedy=remedy)
     return Scenario(steps)
 
 

@@ -82,7 +82,7 @@ class Script:
 
     def result(self, token: str, call_id: str) -> Spoken:
         """Return the result of the tool call that asks for `token`."""
-        turn, number, index = (int(part) for part in token[1:].split("."))
+        _, number, index = (int(part) for part in token[1:].split("."))
         text = token_text(token, self.rounds[number - self.first].calls[index].words)
         message = ToolMessage(text, id=token, name="lookup", tool_call_id=call_id)
         return Spoken(message, self._said(token, number, 1, text, call=call_id))
@@ -95,9 +95,7 @@ class Script:
             message.response_metadata = {"model_provider": PROVIDER}
         return message
 
-    def _said(
-        self, token: str, number: int, part: int, text: str, *, call: str | None = None
-    ) -> Utterance:
+    def _said(self, token: str, number: int, part: int, text: str, *, call: str | None = None) -> Utterance:
         return Utterance(token, self.turn, (self.turn, number, part), text, token, 0, call)
 
 

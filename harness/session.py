@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
-from langgraph.types import Overwrite
+from langgraph.types import Command, Overwrite
 
 from . import dependencies
 from .chat_model import FakeChatModel
@@ -61,6 +61,7 @@ class Session:
         self._plan = FaultPlan((), world)
         self._faults_before = 0
         self._calls = 0
+        self._cancelling = False
         self._offered: dict[str, Utterance] = {}
         self._where = ""
         self._ids: list[int] = []
@@ -79,6 +80,7 @@ class Session:
         self._plan = FaultPlan(faults, self._world, first=self._faults_before)
         self._faults_before += len(faults)
         self._calls = 0
+        self._cancelling = False
         self.failed_tool = None
 
     def bring(self, by: str, spoken: Sequence[Spoken]) -> list[Any]:
@@ -97,7 +99,7 @@ class Session:
             self._leave_calls_open()
         if error is not None:
             self.history.records.append(
-                TurnEnded(self.turn, "aborted", self.describe(error), is_injected(error), self._where)
+                TurnEnded(self.turn, "aborted", self.describe(error), self.injected(error), self._where)
             )
         elif stopped:
             self.history.records.append(TurnEnded(self.turn, "stopped"))
@@ -182,6 +184,7 @@ class Session:
     def fired(self, struck: tuple[int, Fault], by: str) -> None:
         """Record that a planned fault struck."""
         number, fault = struck
+        self._cancelling |= fault.kind == "cancel"
         self.history.records.append(FaultFired(self.turn, number, fault.kind, fault.at, by))
 
     @contextmanager
@@ -200,7 +203,7 @@ class Session:
                 by,
                 outcome,
                 None if error is None else self.describe(error),
-                error is not None and is_injected(error),
+                error is not None and self.injected(error),
             )
         )
 
@@ -252,6 +255,10 @@ class Session:
         self._ids = ids
         return state
 
+    def injected(self, error: BaseException) -> bool:
+        """Tell whether `error` goes back to a fault that struck."""
+        return is_injected(error) or (self._cancelling and self.describe(error) == "cancelled")
+
     def describe(self, error: BaseException) -> str:
         """Return type and message of `error` without addresses and random ids."""
         if "Cancelled" in type(error).__name__:
@@ -262,6 +269,8 @@ class Session:
 
 def messages_of(update: object) -> list[BaseMessage]:
     """Return the messages that a hook's update writes, in order; empty when it writes none."""
+    if isinstance(update, Command):
+        update = update.update
     value = update.get("messages") if isinstance(update, dict) else None
     if isinstance(value, Overwrite):
         value = value.value

@@ -11,11 +11,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from .faults import FAULT_KINDS, HOOKS, PACKAGES, Fault
 from .scenario import Scenario
-from .steps import AdvanceClock, EditMessage, Step, ToolCall, ToolRound, UserMessage, UserTurn
+from .simplify import plainer, simpler_faults, with_item, without_item
+from .steps import (
+    AdvanceClock,
+    Continue,
+    DeleteTurn,
+    EditMessage,
+    LoadTurn,
+    Rewind,
+    Step,
+    ToolRound,
+    TrimState,
+    UserTurn,
+)
 
-T = TypeVar("T")
+Run = TypeVar("Run", UserTurn, Continue)
 
 #: Attempts after which shrinking gives up and reports what it has.
 MAX_ATTEMPTS = 2_000
@@ -75,69 +86,55 @@ def _simpler(scenario: Scenario) -> Iterator[Scenario]:
 def _simpler_step(step: Step) -> Iterator[Step]:
     match step:
         case UserTurn():
-            yield from _simpler_turn(step)
+            yield from _fewer(step)
+            yield from plainer(step)
+            yield from _with_simpler_faults(step)
+        case Continue():
+            yield from _with_fewer_faults(step)
+            yield from _with_fewer_rounds(step)
+            yield from plainer(step)
+            yield from _with_simpler_faults(step)
         case AdvanceClock(minutes=minutes):
-            yield from (AdvanceClock(minutes=m) for m in (1, 1440) if m < minutes)
-        case EditMessage(turns_ago=turns_ago):
-            yield from (EditMessage(turns_ago=n) for n in range(1, turns_ago))
+            yield from (AdvanceClock(minutes=m) for m in (1, 1440) if abs(m) < abs(minutes))
+        case EditMessage() | DeleteTurn() | Rewind():
+            yield from (replace(step, turns_ago=n) for n in range(1, step.turns_ago))
+        case LoadTurn(calls=calls):
+            yield from (replace(step, calls=n) for n in range(calls))
+            yield from plainer(step)
+        case TrimState(keep=keep):
+            yield from (replace(step, keep=n) for n in range(keep))
+            yield from plainer(step)
         case _:
-            return
+            yield from plainer(step)
 
 
-def _simpler_turn(turn: UserTurn) -> Iterator[UserTurn]:
-    if turn.faults:
-        yield replace(turn, faults=())
-    for index in range(len(turn.faults)):
-        yield replace(turn, faults=_without(turn.faults, index))
-    if turn.rounds:
-        yield replace(turn, rounds=())
-    for index, round_ in enumerate(turn.rounds):
-        yield replace(turn, rounds=_without(turn.rounds, index))
-        for call in range(len(round_.calls)):
-            if len(round_.calls) > 1:
-                fewer = ToolRound(calls=_without(round_.calls, call))
-                yield replace(turn, rounds=_with(turn.rounds, index, fewer))
+def _fewer(turn: UserTurn) -> Iterator[UserTurn]:
+    yield from _with_fewer_faults(turn)
+    yield from _with_fewer_rounds(turn)
     if len(turn.messages) > 1:
         for index in range(len(turn.messages)):
-            yield replace(turn, messages=_without(turn.messages, index))
-    yield from _shorter(turn)
-    for index, fault in enumerate(turn.faults):
-        for simpler in _simpler_fault(fault):
-            yield replace(turn, faults=_with(turn.faults, index, simpler))
+            yield replace(turn, messages=without_item(turn.messages, index))
 
 
-def _shorter(turn: UserTurn) -> Iterator[UserTurn]:
-    short = UserMessage()
-    for index, message in enumerate(turn.messages):
-        if message.words > short.words:
-            yield replace(turn, messages=_with(turn.messages, index, short))
-    for index, round_ in enumerate(turn.rounds):
-        for number, call in enumerate(round_.calls):
-            if call.words > ToolCall().words:
-                calls = _with(round_.calls, number, ToolCall())
-                yield replace(turn, rounds=_with(turn.rounds, index, ToolRound(calls=calls)))
-    if turn.reply_words > UserTurn().reply_words:
-        yield replace(turn, reply_words=UserTurn().reply_words)
+def _with_fewer_faults(step: Run) -> Iterator[Run]:
+    if step.faults:
+        yield replace(step, faults=())
+    for index in range(len(step.faults)):
+        yield replace(step, faults=without_item(step.faults, index))
 
 
-def _simpler_fault(fault: Fault) -> Iterator[Fault]:
-    if fault.kind != "skip":
-        yield from (Fault("skip", hook, member=fault.member) for hook in HOOKS)
-    for kind in FAULT_KINDS[: FAULT_KINDS.index(fault.kind)]:
-        if fault.at in PACKAGES[kind].places:
-            yield replace(fault, kind=kind, for_good=False, keep=1)
-    yield from (replace(fault, nth=n) for n in range(fault.nth))
-    if fault.for_good:
-        yield replace(fault, for_good=False)
-    yield from (replace(fault, keep=k) for k in range(fault.keep))
-    places = PACKAGES[fault.kind].places
-    if fault.at in places:
-        yield from (replace(fault, at=at) for at in places[: places.index(fault.at)])
+def _with_fewer_rounds(step: Run) -> Iterator[Run]:
+    if step.rounds:
+        yield replace(step, rounds=())
+    for index, round_ in enumerate(step.rounds):
+        yield replace(step, rounds=without_item(step.rounds, index))
+        for call in range(len(round_.calls)):
+            if len(round_.calls) > 1:
+                fewer = ToolRound(calls=without_item(round_.calls, call))
+                yield replace(step, rounds=with_item(step.rounds, index, fewer))
 
 
-def _without(items: tuple[T, ...], index: int) -> tuple[T, ...]:
-    return items[:index] + items[index + 1 :]
-
-
-def _with(items: tuple[T, ...], index: int, item: T) -> tuple[T, ...]:
-    return (*items[:index], item, *items[index + 1 :])
+def _with_simpler_faults(step: Run) -> Iterator[Run]:
+    for index, fault in enumerate(step.faults):
+        for simpler in simpler_faults(fault):
+            yield replace(step, faults=with_item(step.faults, index, simpler))

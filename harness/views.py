@@ -59,12 +59,19 @@ def text_of(content: Any) -> str:
     return "" if content is None else str(content)
 
 
-def carried(role: str, found: Mentions) -> str | None:
-    """Return the utterance that a message of `role` with these mentions carries, if exactly one."""
+def carried(role: str, message_id: str | None, text: str, found: Mentions) -> str | None:
+    """Return the utterance that a message carries in its speaker's role, if exactly one.
+
+    Its words must stand at the beginning, or behind something that was put before them under their own
+    id: a recap of a single utterance, which begins with words of its own, does not carry it.
+    """
     if len(found.utterances) != 1 or not found.quoted:
         return None
     token = found.quoted[0]
-    return token if _SPEAKERS.get(token[0]) == role else None
+    if _SPEAKERS.get(token[0]) != role:
+        return None
+    own_id = message_id is not None and (message_id == token or message_id.startswith(f"{token}__"))
+    return token if own_id or text.startswith(f"⟦{token}⟧") else None
 
 
 class _Seen:
@@ -175,8 +182,9 @@ class ViewBook:
             if message.additional_kwargs
             else ""
         )
+        message_id = self.name_id(message.id)
         return View(
-            self.name_id(message.id),
+            message_id,
             role,
             text,
             message.name,
@@ -184,5 +192,5 @@ class ViewBook:
             answers,
             extra,
             found,
-            carried(role, found),
+            carried(role, message_id, text, found),
         )

@@ -88,6 +88,8 @@ def _load_file(path: Path, target: str) -> Any:
 def _import_failed(error: BaseException, target: str) -> TargetError:
     trace = error.__traceback__
     place = target
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        trace, place = None, f"{error.filename}:{error.lineno}"
     while trace is not None:
         place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
         trace = trace.tb_next

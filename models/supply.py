@@ -61,9 +61,13 @@ def arguments(cls: type[Middleware], target: str) -> dict[str, str]:
 
 def factory_remedy(cls: type[Any]) -> str:
     """Return the advice that shows the factory to write for `cls`."""
+    module = cls.__module__
+    where = f"    from {module} import {cls.__name__}\n\n"
+    if module.startswith("_sixfold_target_"):
+        where = f"    # in the file of {cls.__name__}\n"
     return (
         "Write a factory in a file and name it as the target (my_candidate.py:build):\n\n"
-        f"    from {cls.__module__} import {cls.__name__}\n\n"
+        f"{where}"
         "    def build(environment):\n"
         f"        return {cls.__name__}(...)  # environment.model, .clock, .state, .token_counter"
     )

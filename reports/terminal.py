@@ -39,6 +39,8 @@ def print_result(console: Console, result: RunResult, *, replay: str) -> None:
 
 
 def _say(console: Console, text: str | Text, indent: int = 0) -> None:
+    if isinstance(text, str):
+        text = Text(text)
     console.print(Padding(text, (0, 0, 0, indent), expand=False))
 
 

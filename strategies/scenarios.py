@@ -31,7 +31,9 @@ def _swarms(
     skips = tuple(fault for fault in faults if fault.kind in ("skip", "lose", "timeout", "late"))
     dependencies = tuple(fault for fault in faults if fault.at in DEPENDENCIES)
     quiet = [OTHER_STEPS[name] for name in ("advance_clock", "change_state", "restart", "edit_message")]
-    clients = [OTHER_STEPS[name] for name in ("edit_message", "delete_turn", "trim_state", "rewind", "restart")]
+    clients = [
+        OTHER_STEPS[name] for name in ("edit_message", "delete_turn", "trim_state", "rewind", "restart")
+    ]
     everything = [OTHER_STEPS[name] for name in sorted(OTHER_STEPS)]
     return (
         user_turns(),
@@ -84,12 +86,13 @@ def explore(
     kinds: frozenset[FaultKind] = DEFAULT_WORLD,
     places: frozenset[FaultPlace] = ALL_PLACES,
 ) -> None:
-    """Hand `count` scenarios to `visit`: the same ones for the same seed.
+    """Hand up to `count` scenarios to `visit`, each once: the same ones for the same seed.
 
     Errors that `visit` raises end the exploration and are raised unchanged.
     """
     stopped: list[BaseException] = []
     visited = 0
+    seen: set[Scenario] = set()
 
     @with_seed(seed)
     @settings(
@@ -104,8 +107,9 @@ def explore(
     @given(scenarios(kinds=kinds, places=places))
     def generate(scenario: Scenario) -> None:
         nonlocal visited
-        if stopped or visited >= count:
+        if stopped or visited >= count or scenario in seen:
             return
+        seen.add(scenario)
         visited += 1
         try:
             visit(scenario)

@@ -160,9 +160,7 @@ def continues(faults: tuple[Fault, ...] = ()) -> st.SearchStrategy[Continue]:
 def load_turn() -> st.SearchStrategy[LoadTurn]:
     """Draw a turn of an earlier conversation, in any arrangement."""
     arrangements = get_args(Arrangement)
-    return st.builds(
-        LoadTurn, calls=st.sampled_from((0, 1, 2, 3)), arrangement=st.sampled_from(arrangements)
-    )
+    return st.builds(LoadTurn, calls=st.sampled_from((0, 1, 2, 3)), arrangement=st.sampled_from(arrangements))
 
 
 def advance_clock() -> st.SearchStrategy[AdvanceClock]:
@@ -192,7 +190,9 @@ def delete_turn() -> st.SearchStrategy[DeleteTurn]:
 
 def trim_state() -> st.SearchStrategy[TrimState]:
     """Draw a client's own trimming of the history."""
-    return st.builds(TrimState, keep=st.sampled_from((1, 2, 0)), how=st.sampled_from(("remove_all", "overwrite")))
+    return st.builds(
+        TrimState, keep=st.sampled_from((1, 2, 0)), how=st.sampled_from(("remove_all", "overwrite"))
+    )
 
 
 def rewind() -> st.SearchStrategy[Rewind]:
@@ -203,7 +203,11 @@ def rewind() -> st.SearchStrategy[Rewind]:
 def configure() -> st.SearchStrategy[Configure]:
     """Draw a way to run the session."""
     return st.sampled_from(
-        (Configure(run_async=True), Configure(system_in_state=True), Configure(run_async=True, system_in_state=True))
+        (
+            Configure(run_async=True),
+            Configure(system_in_state=True),
+            Configure(run_async=True, system_in_state=True),
+        )
     )
 
 

@@ -40,7 +40,7 @@ def _positions_of_new(change: Change) -> list[int]:
         if view.role == "remove" or view.id not in places:
             continue
         old = before.get(view.id)
-        if old is None or (old.role, old.says) != (view.role, view.says):
+        if old is None or old.role != view.role or (view.says is not None and view.says != old.says):
             new.append(places[view.id])
     return new
 

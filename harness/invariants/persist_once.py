@@ -91,8 +91,8 @@ def regenerated(reading: Reading, since: int) -> Iterator[Violation]:
 def prefix_broken(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield requests that stop being a prefix-extension of the previous one without a reason.
 
-    Reasons are a state change, time passing, an edit, a compaction, and a fault that struck since the
-    request before the previous one.
+    Reasons are a state change, time passing, what a client does, a compaction, and a fault in this turn
+    or in the turn before its first request.
     """
     for sight in reading.sights_since(since):
         if sight.extends or sight.previous is None or sight.causes & _REASONS:
@@ -108,6 +108,7 @@ def prefix_broken(reading: Reading, since: int) -> Iterator[Violation]:
             sight.record,
             sight.blame,
             f"the request no longer begins with the bytes of the previous one, from {where} on",
+            facts=frozenset({"edited_in_place"} if "edit in place" in sight.causes else ()),
         )
 
 

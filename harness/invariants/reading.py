@@ -74,15 +74,21 @@ def _same_on_wire(left: Views, right: Views) -> bool:
     return all(a is b or wire(a) == wire(b) for a, b in zip(left, right, strict=True))
 
 
-def continues(earlier: Requested, later: Requested) -> bool:
-    """Tell whether `later` is a prefix-extension of `earlier`, as a provider's cache sees it."""
+def continues(earlier: Requested, state: Views, later: Requested) -> bool:
+    """Tell whether `later` is a prefix-extension of `earlier`, as a provider's cache sees it.
+
+    What `earlier` had added behind the last message of its `state` was for that request only and is
+    not part of the prefix.
+    """
     size = len(earlier.messages)
+    while size and state and earlier.messages[size - 1] not in state:
+        size -= 1
     return (
         earlier.system == later.system
         and len(later.messages) >= size
         and (
-            later.messages[:size] == earlier.messages
-            or _same_on_wire(earlier.messages, later.messages[:size])
+            later.messages[:size] == earlier.messages[:size]
+            or _same_on_wire(earlier.messages[:size], later.messages[:size])
         )
     )
 
@@ -102,7 +108,7 @@ class Reading:
         self._state: Views = ()
         self._blame = "request"
         self._causes: set[str] = set()
-        self._previous_causes: frozenset[str] = frozenset()
+        self._fault_turn = 0
         self._missing: set[str] = set()
         self.follow()
 
@@ -135,8 +141,8 @@ class Reading:
                 self._sight(index, record)
             case Happened(what=what) if what != "restart":
                 self._causes.add(what)
-            case FaultFired():
-                self._causes.add("fault")
+            case FaultFired(turn=turn):
+                self._fault_turn = turn
             case Summarised(failure=failure, faithful=faithful):
                 if failure is None:
                     self._causes.add("compaction")
@@ -155,10 +161,12 @@ class Reading:
             self._blame = fold.by
             if change.gone:
                 self._causes.add("compaction")
+            elif _edited_in_place(before, fold.state):
+                self._causes.add("edit in place")
 
     def _sight(self, index: int, request: Requested) -> None:
         previous = self.sights[-1] if self.sights else None
-        extends = previous is None or continues(previous.request, request)
+        extends = previous is None or continues(previous.request, previous.state, request)
         if previous is not None and extends:
             new = request.messages[len(previous.request.messages) :]
             visible = previous.visible.union(*(view.mentions.utterances for view in new))
@@ -166,7 +174,10 @@ class Reading:
             visible = frozenset(mentions(request.system).utterances).union(
                 *(view.mentions.utterances for view in request.messages)
             )
-        causes = frozenset(self._causes)
+        turn = request.turn
+        recovering = previous is not None and previous.request.turn == self._fault_turn
+        if self._fault_turn == turn or recovering:
+            self._causes.add("fault")
         self.sights.append(
             Sight(
                 index,
@@ -174,13 +185,12 @@ class Reading:
                 previous,
                 extends,
                 visible,
-                causes | self._previous_causes,
+                frozenset(self._causes),
                 "request" if request.edited else self._blame,
                 self._state,
                 self._vanished(index, visible),
             )
         )
-        self._previous_causes = causes & {"fault"}
         self._causes = set()
 
     def _vanished(self, index: int, visible: frozenset[str]) -> tuple[str, ...]:
@@ -193,6 +203,11 @@ class Reading:
         )
         self._missing.update(missing)
         return () if "unfaithful summary" in self._causes else missing
+
+
+def _edited_in_place(before: Views, after: Views) -> bool:
+    texts = {view.id: view.text for view in after}
+    return any(texts.get(view.id, view.text) != view.text for view in before)
 
 
 def _gone(before: Views, after: Views) -> dict[str, View]:

@@ -66,6 +66,8 @@ def ruling(contract: Contract, violation: Violation) -> Ruling:
             return "permitted"
         case "2.content-changed" if contract.clears_tool_results and "tool_result" in facts:
             return "waived"
+        case "5.prefix-broken" if contract.clears_tool_results and "edited_in_place" in facts:
+            return "permitted"
         case "4.hole" if contract.cuts_inside_turns or contract.keeps_head:
             return "waived"
         case "6.recall" if contract.drops_history or (

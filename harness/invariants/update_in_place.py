@@ -157,7 +157,9 @@ def id_growth(reading: Reading, since: int) -> Iterator[Violation]:
         before = {view.says: view.id for view in change.before if view.says}
         for view in change.fold.state:
             old = before.get(view.says) if view.says else None
-            original = reading.ledger.utterances[view.says].id if view.says in reading.ledger.utterances else None
+            original = (
+                reading.ledger.utterances[view.says].id if view.says in reading.ledger.utterances else None
+            )
             if not old or not view.id or not original or view.id == old:
                 continue
             if old != original and old.startswith(original) and view.id.startswith(old):

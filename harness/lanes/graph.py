@@ -87,7 +87,11 @@ class GraphLane:
 
     def _thread(self) -> Any:
         self._threads += 1
-        return {"configurable": {"thread_id": f"history-{self._threads}"}, "recursion_limit": 500, "max_concurrency": 1}
+        return {
+            "configurable": {"thread_id": f"history-{self._threads}"},
+            "recursion_limit": 500,
+            "max_concurrency": 1,
+        }
 
     def _run(self, given: Any, stop: StopPoint | None) -> bool:
         loop = self._session.loop
@@ -110,9 +114,7 @@ class GraphLane:
         self._resumable = False
         interrupts: Any = {} if stop is None else _INTERRUPTS[stop.where]
         while True:
-            async for chunk in self._graph.astream(
-                given, self._config, stream_mode="values", **interrupts
-            ):
+            async for chunk in self._graph.astream(given, self._config, stream_mode="values", **interrupts):
                 self._see(chunk)
             if stop is None or not self._graph.get_state(self._config).next:
                 return False

@@ -13,7 +13,7 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.constants import END, START
-from langgraph.errors import GraphRecursionError, InvalidUpdateError
+from langgraph.errors import ErrorCode, GraphRecursionError, InvalidUpdateError, create_error_message
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
@@ -40,7 +40,11 @@ def _writes(update: Any, known: Iterable[str]) -> list[Write]:
         return _writes(update.update, known)
     if isinstance(update, (list, tuple)):
         return [write for item in update for write in _writes(item, known)]
-    raise InvalidUpdateError(f"Expected dict, got {update!r}")
+    raise InvalidUpdateError(
+        create_error_message(
+            message=f"Expected dict, got {update}", error_code=ErrorCode.INVALID_GRAPH_NODE_RETURN_VALUE
+        )
+    )
 
 
 class ReducerLane:
@@ -65,6 +69,7 @@ class ReducerLane:
         """Run the agent on new messages; lets errors escape. Returns whether it was stopped."""
         self._pending = None
         self._resumable = False
+        self._forget_untracked()
         self._commit([("messages", list(messages))])
         return self._run(self._after(START), stop)
 
@@ -72,6 +77,7 @@ class ReducerLane:
         """Go on from where the turn was stopped or failed; from the start when it was finished."""
         if self._resumable and self._pending is not None:
             self._resumable = False
+            self._forget_untracked()
             self._run(self._pending, None)
         else:
             self.submit([])
@@ -89,6 +95,7 @@ class ReducerLane:
     def restart(self) -> None:
         """Renew the middleware and send every channel through the checkpoint serialiser."""
         serde = JsonPlusSerializer()
+        self._forget_untracked()
         for name, channel in self._channels.items():
             if channel.is_available():
                 stored = serde.loads_typed(serde.dumps_typed(channel.get()))
@@ -106,6 +113,11 @@ class ReducerLane:
         self._channels = {name: channel.copy() for name, channel in self._marks[turn].items()}
         messages: list[Any] = self._channels["messages"].get()
         return messages
+
+    def _forget_untracked(self) -> None:
+        """Empty the channels that no checkpoint keeps, as every new invocation of a graph does."""
+        for name in self._wiring.untracked:
+            self._channels[name] = self._wiring.channels[name].copy()
 
     def _run(self, current: Target, stop: StopPoint | None) -> bool:
         loop = self._session.loop

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from langgraph.channels import UntrackedValue
+
 
 class Node(NamedTuple):
     """A node's functions, the arguments it wants beside the state, and the channels it reads."""
@@ -22,6 +24,9 @@ class Wiring:
     def __init__(self, graph: Any) -> None:
         builder = graph.builder
         self.channels: dict[str, Any] = dict(builder.channels)
+        self.untracked = [
+            name for name, channel in self.channels.items() if isinstance(channel, UntrackedValue)
+        ]
         self.nodes: dict[str, Node] = {}
         for name, spec in builder.nodes.items():
             if name == "tools":
