@@ -80,7 +80,7 @@ _ODD_MESSAGES: tuple[tuple[UserMessage, ...], ...] = (
     (UserMessage(hidden=True),),
     (UserMessage(), UserMessage(hidden=True)),
     (UserMessage(name="ada"),),
-    (UserMessage(name="summary"),),
+    (UserMessage(name="summary"), UserMessage()),
     (UserMessage(), UserMessage(), UserMessage()),
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ..history import Fold, TurnEnded
-from ..views import Views
+from ..views import View, Views
 from .checks import Check, Violation
 from .reading import Change, Reading
 
@@ -72,18 +72,25 @@ def hook_error(reading: Reading, since: int) -> Iterator[Violation]:
 
 
 def ends_silently(reading: Reading, since: int) -> Iterator[Violation]:
-    """Yield turns that the candidate ended early with nothing said to the user."""
-    state: Views = ()
+    """Yield turns that the candidate ended early without a word to the user at any time in the turn."""
+    spoken = False
     by = "agent"
+    before: Views = ()
     for index, record in enumerate(reading.history.records):
         if isinstance(record, Fold):
-            state = record.state
-            by = record.by if "." in record.by else by
-        elif isinstance(record, TurnEnded):
-            last = state[-1] if state else None
-            spoken = last is not None and last.role == "ai" and bool(last.text.strip()) and not last.calls
-            if record.how == "cut" and not spoken and index >= since:
-                yield Violation("6.ends-silently", index, by, "the turn ended without a word to the user")
+            if "." in record.by:
+                by = record.by
+            if record.by == "user":
+                spoken = False
+            last = record.state[-1] if record.state else None
+            spoken |= last is not None and last not in before and _is_answer(last)
+            before = record.state
+        elif isinstance(record, TurnEnded) and record.how == "cut" and not spoken and index >= since:
+            yield Violation("6.ends-silently", index, by, "the turn ended without a word to the user")
+
+
+def _is_answer(view: View) -> bool:
+    return view.role == "ai" and bool(view.text.strip()) and not view.calls
 
 
 CHECKS = (

@@ -74,15 +74,21 @@ def _same_on_wire(left: Views, right: Views) -> bool:
     return all(a is b or wire(a) == wire(b) for a, b in zip(left, right, strict=True))
 
 
+def lasting(request: Requested, state: Views) -> int:
+    """Return how many messages of `request` there are up to the last one that stands in its `state`."""
+    size = len(request.messages)
+    while size and state and request.messages[size - 1] not in state:
+        size -= 1
+    return size
+
+
 def continues(earlier: Requested, state: Views, later: Requested) -> bool:
     """Tell whether `later` is a prefix-extension of `earlier`, as a provider's cache sees it.
 
     What `earlier` had added behind the last message of its `state` was for that request only and is
     not part of the prefix.
     """
-    size = len(earlier.messages)
-    while size and state and earlier.messages[size - 1] not in state:
-        size -= 1
+    size = lasting(earlier, state)
     return (
         earlier.system == later.system
         and len(later.messages) >= size
@@ -168,7 +174,7 @@ class Reading:
         previous = self.sights[-1] if self.sights else None
         extends = previous is None or continues(previous.request, previous.state, request)
         if previous is not None and extends:
-            new = request.messages[len(previous.request.messages) :]
+            new = request.messages[lasting(previous.request, previous.state) :]
             visible = previous.visible.union(*(view.mentions.utterances for view in new))
         else:
             visible = frozenset(mentions(request.system).utterances).union(

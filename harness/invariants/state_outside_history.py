@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ..tokens import mentions
+from ..views import View
 from .checks import REQUEST, Check, Violation
 from .reading import Reading
 
@@ -75,15 +76,26 @@ def state_missing(reading: Reading, since: int) -> Iterator[Violation]:
             )
 
 
+def _unmarked_state(view: View) -> bool:
+    """Tell whether a user message is state that nothing marks as not the user's: no name, tag or metadata."""
+    return (
+        bool(view.mentions.states)
+        and not view.mentions.utterances
+        and view.name is None
+        and not view.extra
+        and not view.text.lstrip().startswith("<")
+    )
+
+
 def speaks_as_user(reading: Reading, since: int) -> Iterator[Violation]:
-    """Yield requests whose last user message is state, with the user's own words somewhere before it."""
+    """Yield requests whose last user message is unmarked state, with the user's own words before it."""
     for sight in reading.sights_since(since):
         humans = [view for view in sight.request.messages if view.role == "human"]
         words = reading.ledger.words_at(sight.request.turn, sight.record)
         if not humans or not words:
             continue
         last = humans[-1]
-        if last.mentions.states and not last.mentions.utterances and any(v.says in words for v in humans):
+        if _unmarked_state(last) and any(view.says in words for view in humans):
             yield Violation(
                 "1.speaks-as-user",
                 sight.record,
