@@ -20,7 +20,8 @@ class Utterance:
 
     `order` is its place in the session; an edit takes the order of what it replaces. `at` is the
     index of the history record at which it entered state; `id` the message id it was sent with;
-    `call` the tool call that a result answers.
+    `call` the tool call that a result answers. A message named `summary` is no question: clients send
+    it to tell what went before, and it belongs to turn 0.
     """
 
     token: str
@@ -30,6 +31,7 @@ class Utterance:
     id: str | None
     at: int
     call: str | None = None
+    is_question: bool = True
 
 
 @dataclass(slots=True)
@@ -50,7 +52,7 @@ class Ledger:
     def say(self, utterance: Utterance) -> None:
         """Enter an utterance; the user's words are also entered as the turn's current question."""
         self.utterances[utterance.token] = utterance
-        if utterance.token[0] == "u":
+        if utterance.token[0] == "u" and utterance.is_question:
             words = self.turn_words.get(utterance.turn, ())
             self.turn_words[utterance.turn] = (*words, utterance.token)
         if utterance.call is not None:

@@ -121,7 +121,9 @@ def user_words(message: UserMessage, turn: int, number: int) -> Spoken:
     content = contents.get(message.shape, text)
     said = None
     if message.shape != "empty":
-        said = Utterance(token, turn, (turn, 0, number), text, message_id, 0)
+        question = message.name != "summary"
+        order = (turn, 0, number)
+        said = Utterance(token, turn if question else 0, order, text, message_id, 0, None, question)
     if message.form == "tuple":
         return Spoken(("user", content), said)
     extra: dict[str, Any] = {"hide_from_ui": True} if message.hidden else {}

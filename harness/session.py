@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
@@ -240,9 +241,7 @@ class Session:
         for view in self.state:
             said = self._offered.pop(view.says, None) if view.says else None
             if said is not None:
-                self.ledger.say(
-                    Utterance(said.token, said.turn, said.order, said.text, view.id, at, said.call)
-                )
+                self.ledger.say(replace(said, id=view.id, at=at))
 
     def _state_of(self, messages: Sequence[BaseMessage]) -> Views:
         """Return the views of `messages`; what has only grown since the last fold is not looked at again."""
