@@ -45,14 +45,14 @@ class HookRan:
 class Requested:
     """The model was called: what it sees (`system` is the system prompt's text, if any).
 
-    `edited` tells whether the request differs from the state it was made from.
+    `edited_by` names the last hook that edited the request on its way, if one did.
     """
 
     turn: int
     call: int
     system: str
     messages: Views
-    edited: bool
+    edited_by: str
 
 
 @dataclass(frozen=True, slots=True)

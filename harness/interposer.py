@@ -120,6 +120,8 @@ class Interposer(AgentMiddleware[Any, Any, Any]):
             edited = (
                 session.book.views(inner_request.messages) != seen or inner_request.system_message != prompt
             )
+            if edited:
+                session.edited_by = by
             return handler(inner_request)
 
         async def awatched(inner_request: Request) -> Any:

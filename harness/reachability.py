@@ -50,7 +50,7 @@ def observe(reading: Reading) -> Counter[str]:
                 skipped.setdefault(by, turn)
             case FaultFired(kind=kind):
                 seen[f"fault {kind}"] += 1
-            case Requested(edited=True):
+            case Requested(edited_by=by) if by:
                 seen["request edited"] += 1
             case Summarised(failure=None):
                 seen["summariser call"] += 1

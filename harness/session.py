@@ -56,9 +56,11 @@ class Session:
         self.turn = 0
         self.replies = 0
         self.failed_tool: Fault | None = None
+        self.edited_by = ""
         self.loop: DeterministicLoop | None = None
         self._world = world
         self._script = Script(0, ())
+        self._scripts: list[Script] = []
         self._plan = FaultPlan((), world)
         self._faults_before = 0
         self._calls = 0
@@ -77,7 +79,9 @@ class Session:
         if new_turn:
             self.replies = 0
             self._offered.clear()
+            self._scripts.clear()
         self._script = script
+        self._scripts.append(script)
         self._plan = FaultPlan(faults, self._world, first=self._faults_before)
         self._faults_before += len(faults)
         self._calls = 0
@@ -128,7 +132,8 @@ class Session:
         """Record a request of the agent's model and return the script's next answer."""
         self._calls += 1
         system, views = self._request_of(messages)
-        self.history.records.append(Requested(self.turn, self._calls, system, views, views != self.state))
+        edited_by, self.edited_by = self.edited_by, ""
+        self.history.records.append(Requested(self.turn, self._calls, system, views, edited_by))
         if self._calls > len(self._script.rounds) + SPARE_MODEL_CALLS:
             raise RunawayLoopError(f"the model was called {self._calls} times in one turn")
         self.depend("model")
@@ -153,7 +158,9 @@ class Session:
         if self.failed_tool is not None:
             dependencies.fail(self.failed_tool, "tool")
         self.depend("tool")
-        spoken = self._script.result(token, call_id)
+        number = int(token.split(".")[1])
+        asked = next(s for s in reversed(self._scripts) if s.first <= number < s.ends_at())
+        spoken = asked.result(token, call_id)
         self._offer(spoken)
         self.wrote("tools", [])
         result: ToolMessage = spoken.message

@@ -17,6 +17,12 @@ from .steps import ALL_PLACES, OTHER_STEPS, configure, continues, possible_fault
 #: Steps of a drawn scenario, at most.
 MAX_STEPS = 10
 
+#: Examples of one Hypothesis run. After ten examples Hypothesis starts to mutate what it drew: five near
+#: copies for every fresh example. Short runs keep scenarios diverse.
+_RUN = 10
+
+_FRUITLESS_RUNS = 20
+
 _MORE = st.sampled_from((True, True, True, True, False))
 _CONFIGURED = st.sampled_from((False, False, True))
 _CONFIGURATION = configure()
@@ -91,12 +97,10 @@ def explore(
     Errors that `visit` raises end the exploration and are raised unchanged.
     """
     stopped: list[BaseException] = []
-    visited = 0
     seen: set[Scenario] = set()
 
-    @with_seed(seed)
     @settings(
-        max_examples=count,
+        max_examples=_RUN,
         phases=[Phase.generate],
         database=None,
         deadline=None,
@@ -106,16 +110,20 @@ def explore(
     )
     @given(scenarios(kinds=kinds, places=places))
     def generate(scenario: Scenario) -> None:
-        nonlocal visited
-        if stopped or visited >= count or scenario in seen:
+        if stopped or len(seen) >= count or scenario in seen:
             return
         seen.add(scenario)
-        visited += 1
         try:
             visit(scenario)
         except BaseException as error:  # noqa: BLE001  Hypothesis would replay the scenario to reproduce it
             stopped.append(error)
 
-    generate()
-    if stopped:
-        raise stopped[0]
+    fruitless = 0
+    run = 0
+    while len(seen) < count and fruitless < _FRUITLESS_RUNS:
+        before = len(seen)
+        with_seed(f"{seed}/{run}")(generate)()
+        run += 1
+        fruitless = 0 if len(seen) > before else fruitless + 1
+        if stopped:
+            raise stopped[0]

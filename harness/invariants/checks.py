@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 
 from .reading import Reading
 
-#: Where a violation that no single hook caused is said to show.
-REQUEST = "request"
-
 
 @dataclass(frozen=True, slots=True)
 class Violation:

@@ -14,6 +14,9 @@ from ..tokens import mentions
 from ..views import View, Views
 from .tool_calls import tool_problems
 
+#: Where a violation that no hook caused is said to show.
+REQUEST = "request"
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -41,7 +44,7 @@ class Sight:
     `extends` tells whether it continues the previous request byte for byte; `visible` are the
     utterances mentioned anywhere in it; `causes` what happened since the request before the previous
     one that may change earlier messages for a reason; `blame` the hook that last changed the state it
-    shows, or `request`; `vanished` the facts that this request is the first not to show, unless the
+    shows, or that edited it; `vanished` the facts that this request is the first not to show, unless the
     summariser had failed since the previous one.
     """
 
@@ -112,7 +115,7 @@ class Reading:
         self._tool_problems: dict[int, list[tuple[str, str, str]]] = {}
         self._read = 0
         self._state: Views = ()
-        self._blame = "request"
+        self._blame = REQUEST
         self._causes: set[str] = set()
         self._fault_turn = 0
         self._missing: set[str] = set()
@@ -192,7 +195,7 @@ class Reading:
                 extends,
                 visible,
                 frozenset(self._causes),
-                "request" if request.edited else self._blame,
+                request.edited_by or self._blame,
                 self._state,
                 self._vanished(index, visible),
             )

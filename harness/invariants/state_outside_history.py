@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..tokens import mentions
 from ..views import View
-from .checks import REQUEST, Check, Violation
+from .checks import Check, Violation
 from .reading import Reading
 
 _MARKED_STALE = re.compile(r"\b(stale|outdated|out of date|may have changed|as of)\b", re.IGNORECASE)
@@ -51,7 +51,7 @@ def stale_state(reading: Reading, since: int) -> Iterator[Violation]:
         yield Violation(
             "1.stale-state",
             sight.record,
-            REQUEST,
+            sight.blame,
             f"the model sees state {', '.join(sorted(seen))} while {current} is current, without a mark",
         )
 
@@ -71,7 +71,7 @@ def state_missing(reading: Reading, since: int) -> Iterator[Violation]:
             yield Violation(
                 "1.state-missing",
                 sight.record,
-                REQUEST,
+                sight.blame,
                 f"state {current} is current, and the model sees no state at all",
             )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..history import Mutated
 from ..ledger import Ledger
 from ..views import Views
-from .checks import REQUEST, Check, Violation
+from .checks import Check, Violation
 from .reading import Reading, said
 
 
@@ -43,14 +43,14 @@ def reorder(reading: Reading, since: int) -> Iterator[Violation]:
                 aspect=_reach(ledger, pair),
             )
     for sight in reading.sights_since(since):
-        if not sight.request.edited:
+        if not sight.request.edited_by:
             continue
         pair = _out_of_order(ledger, sight.request.messages)
         if pair is not None and _out_of_order(ledger, sight.state) is None:
             yield Violation(
                 "2.reorder",
                 sight.record,
-                REQUEST,
+                sight.blame,
                 f"in the request, {pair[1]} stands behind {pair[0]}, which was said later",
                 (pair[1],),
                 aspect=_reach(ledger, pair),
@@ -91,8 +91,8 @@ def duplicate(reading: Reading, since: int) -> Iterator[Violation]:
     for change in reading.changes_since(since):
         yield from _twice(change.record, change.fold.by, change.before, change.fold.state)
     for sight in reading.sights_since(since):
-        if sight.request.edited:
-            yield from _twice(sight.record, REQUEST, sight.state, sight.request.messages)
+        if sight.request.edited_by:
+            yield from _twice(sight.record, sight.blame, sight.state, sight.request.messages)
 
 
 def _twice(record: int, by: str, before: Views, after: Views) -> Iterator[Violation]:
