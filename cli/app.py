@@ -48,7 +48,7 @@ def run(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same scenarios and findings.")] = 0,
-    max_histories: Annotated[int, typer.Option(min=1, help="Scenarios to generate.")] = 400,
+    max_histories: Annotated[int, typer.Option(min=1, help="Scenarios to generate.")] = 1000,
     budget: Annotated[
         str | None,
         typer.Option(

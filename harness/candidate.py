@@ -33,8 +33,9 @@ class Contract:
     `shows_state`: the current state is in every request (makes `1.state-missing` apply). `keeps_head`:
     the beginning of the conversation survives compaction (waives `4.hole`).
     `repairs_tool_calls`: calls without results and results out of place are repaired for each request, so
-    the candidate is held to them even when the scenario made them. `outside` lists kinds of steps that
-    do not happen in the candidate's world.
+    the candidate is held to them even when the scenario made them. `outside` lists what does
+    not happen in the candidate's world: kinds of steps, and `suffixed_ids` (user messages whose ids end
+    as ids that the candidate derives).
     `suffers` lists the fault kinds that can happen in the candidate's world.
     """
 

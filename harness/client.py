@@ -7,6 +7,7 @@ there is nothing to act on.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, SystemMessage
@@ -17,7 +18,7 @@ from . import script
 from .ledger import SYSTEM_ID, Utterance
 from .script import Spoken
 from .session import Session
-from .steps import LoadTurn, UserTurn
+from .steps import LoadTurn, UserMessage, UserTurn
 from .tokens import token_text
 from .views import View
 
@@ -27,8 +28,9 @@ SYSTEM_IN_STATE = "You are the assistant of this thread."
 class Client:
     """Acts on one session; keeps the turns that are still part of the conversation."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, outside: frozenset[str]) -> None:
         self._session = session
+        self._outside = outside
         self._turns: list[int] = []
         self._edits = 0
 
@@ -37,11 +39,17 @@ class Client:
         session = self._session
         self._next_turn()
         session.begin(script.of_turn(step, session.turn), step.faults, new_turn=True)
-        spoken = [script.user_words(m, session.turn, number) for number, m in enumerate(step.messages)]
+        sent = [self._possible(message) for message in step.messages]
+        spoken = [script.user_words(message, session.turn, number) for number, message in enumerate(sent)]
         if all(said.utterance is None for said in spoken):
             session.ledger.turn_words.setdefault(session.turn, ())
         self._irregular_invalid(step)
         return session.bring("user", spoken)
+
+    def _possible(self, message: UserMessage) -> UserMessage:
+        """Return the message as the candidate's world allows it."""
+        suffixed = message.id == "suffixed" and "suffixed_ids" in self._outside
+        return replace(message, id="chosen") if suffixed else message
 
     def _irregular_invalid(self, step: UserTurn) -> None:
         """A call that could not be parsed is never run: the scenario itself leaves it unanswered."""
@@ -49,9 +57,8 @@ class Client:
             for index, call in enumerate(round_.calls):
                 if call.kind == "invalid":
                     turn = self._session.turn
-                    self._session.ledger.irregular.add(
-                        f"again{index}" if call.repeated_id else f"c{turn}.{number}.{index}"
-                    )
+                    name = f"again{index}" if call.repeated_id else f"c{turn}.{number}.{index}"
+                    self._session.ledger.irregular[name] = 0
 
     def resend(self) -> list[BaseMessage] | None:
         """Return the user's last message as it stands in state, to be submitted again."""
@@ -73,7 +80,7 @@ class Client:
         if step.arrangement != "in_order":
             rounds = range(1, step.calls + 2)
             session.ledger.irregular.update(
-                f"c{session.turn}.{number}.{index}" for number in rounds for index in range(step.calls)
+                (f"c{session.turn}.{number}.{index}", 0) for number in rounds for index in range(step.calls)
             )
         return session.bring("client", spoken)
 

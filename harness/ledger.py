@@ -38,16 +38,15 @@ class Utterance:
 class Ledger:
     """Utterances by token, state versions and edits, in order of time.
 
-    `irregular` are tool calls that the scenario itself left unanswered or out of place; `delivered`
-    those whose result it has given.
+    `irregular` are tool calls that the scenario itself left unanswered or out of place, with the turn in
+    which they may still be answered (0: never).
     """
 
     utterances: dict[str, Utterance] = field(default_factory=dict)
     turn_words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     states: list[tuple[int, str]] = field(default_factory=list)
     replaced: dict[str, tuple[int, str | None]] = field(default_factory=dict)
-    irregular: set[str] = field(default_factory=set)
-    delivered: set[str] = field(default_factory=set)
+    irregular: dict[str, int] = field(default_factory=dict)
 
     def say(self, utterance: Utterance) -> None:
         """Enter an utterance; the user's words are also entered as the turn's current question."""
@@ -55,8 +54,8 @@ class Ledger:
         if utterance.token[0] == "u" and utterance.is_question:
             words = self.turn_words.get(utterance.turn, ())
             self.turn_words[utterance.turn] = (*words, utterance.token)
-        if utterance.call is not None:
-            self.delivered.add(utterance.call)
+        if utterance.call is not None and self.irregular.get(utterance.call) == utterance.turn:
+            del self.irregular[utterance.call]
 
     def replace(self, old: str, new: Utterance) -> None:
         """Enter an edit on purpose: `new` stands where `old` stood."""

@@ -70,7 +70,7 @@ class Player:
         self._agent = agent
         agent.open(self._session)
         self._lane: Lane = (ReducerLane if lane == "reducer" else GraphLane)(agent, self._session)
-        self._client = Client(self._session)
+        self._client = Client(self._session, agent.candidate.contract.outside)
         if not agent.runs_sync:
             self._set_mode(run_async=True)
 

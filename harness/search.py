@@ -50,6 +50,13 @@ class Failure:
     histories: int
 
 
+def _dominates(one: Failure, other: Failure) -> bool:
+    """Tell whether `one` needs no more faults and no more steps than `other`."""
+    return set(one.signature.faults) <= set(other.signature.faults) and len(one.shrunk.scenario.steps) <= len(
+        other.shrunk.scenario.steps
+    )
+
+
 class Search:
     """The search over one set of candidates. Call `visit` for each scenario, `harvest` after a round."""
 
@@ -61,6 +68,7 @@ class Search:
         self._invariants = invariants
         self._keep_clean = keep_clean
         self._witnesses: dict[Key, dict[Kinds, Witness]] = {}
+        self._settled: set[tuple[Key, Kinds]] = set()
         self._control = next(a for a in agents if a.candidate.name == CONTROL.name)
 
     @property
@@ -108,19 +116,30 @@ class Search:
                 known.scenario = scenario
 
     def harvest(self) -> list[Failure]:
-        """Shrink the failures of the round that are new; return them in a fixed order."""
+        """Shrink the failures of the round that are new; return them in a fixed order.
+
+        A known failure masks one that fires the same faults and more, unless the other needs a single
+        kind of fault and fewer steps: a short way to fail is worth knowing beside a long one.
+        """
         new = []
         for key in sorted(self._witnesses):
             by_kinds = self._witnesses[key]
             for kinds in sorted(by_kinds, key=lambda kinds: (len(kinds), sorted(kinds))):
-                if any(set(f.signature.faults) <= kinds for f in self._known(key)):
+                if self._masked(key, kinds):
                     continue
+                self._settled.add((key, kinds))
                 failure = self._shrink(key, by_kinds[kinds])
-                if all(failure.signature != f.signature for f in self.failures):
+                if not any(_dominates(known, failure) for known in self._known(key)):
+                    beaten = [known for known in self._known(key) if _dominates(failure, known)]
+                    self.failures = [known for known in self.failures if known not in beaten]
                     self.failures.append(failure)
                     new.append(failure)
         self._witnesses.clear()
         return new
+
+    def _masked(self, key: Key, kinds: Kinds) -> bool:
+        covered = any(set(f.signature.faults) <= kinds for f in self._known(key))
+        return covered and (len(kinds) != 1 or (key, kinds) in self._settled)
 
     def _known(self, key: Key) -> list[Failure]:
         return [f for f in self.failures if (f.signature.candidate, f.signature.code, f.signature.by) == key]

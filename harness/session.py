@@ -118,7 +118,7 @@ class Session:
         answered: set[str | None] = set()
         for view in reversed(self.state):
             if view.calls:
-                self.ledger.irregular.update(call for call in view.calls if call not in answered)
+                self.ledger.irregular.update((call, self.turn) for call in view.calls if call not in answered)
                 return
             answered.add(view.answers)
 

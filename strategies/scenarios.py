@@ -53,6 +53,7 @@ def _swarms(
         st.one_of(user_turns(stops=True), user_turns(stops=True), continues(faults)),
         st.one_of(user_turns(), user_turns(odd=True), OTHER_STEPS["load_turn"], OTHER_STEPS["load_turn"]),
         st.one_of(user_turns(), user_turns(skips), user_turns(), *clients),
+        st.one_of(user_turns(max_rounds=1), user_turns(max_rounds=1), *clients, OTHER_STEPS["change_state"]),
         st.one_of(user_turns(usage=True), user_turns(dependencies, usage=True, fault_odds=2)),
         st.one_of(
             user_turns(faults, long=True, odd=True), user_turns(faults, stops=True), user_turns(), *everything

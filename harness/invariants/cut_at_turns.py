@@ -63,11 +63,9 @@ def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violat
         for code, call, detail in reading.tool_problems(sight):
             if code != wanted:
                 continue
-            name = call.lstrip("-")
-            if call.startswith("-"):
-                excused = name in ledger.irregular and name not in ledger.delivered
-            else:
-                excused = name in ledger.irregular
+            excused = call.lstrip("-") in ledger.irregular
+            if call.startswith("-") and code != "4.unanswered-call":
+                excused = False
             facts = frozenset({"scenario_made"}) if excused else frozenset()
             yield Violation(code, sight.record, sight.blame, detail, facts=facts)
 

@@ -184,7 +184,7 @@ class Reading:
                 *(view.mentions.utterances for view in request.messages)
             )
         turn = request.turn
-        recovering = previous is not None and previous.request.turn == self._fault_turn
+        recovering = previous is not None and self._fault_turn >= previous.request.turn
         if self._fault_turn == turn or recovering:
             self._causes.add("fault")
         self.sights.append(
