@@ -99,7 +99,7 @@ class DirectFakeChatModel(FakeChatModel):
 
     def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> AIMessage:
         """Answer at once."""
-        if isinstance(input, list) and all(isinstance(item, BaseMessage) for item in input):
+        if self._speaks_script:
             return self._answer(input)
         prompt: PromptValue = self._convert_input(input)
         return self._answer(prompt.to_messages())

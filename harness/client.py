@@ -32,6 +32,7 @@ class Client:
         self._session = session
         self._outside = outside
         self._turns: list[int] = []
+        self._began: dict[int, int] = {}
         self._edits = 0
 
     def speak(self, step: UserTurn) -> list[Any]:
@@ -67,7 +68,7 @@ class Client:
         found = [view for view in session.state if words and view.says == words[-1] and view.id]
         if not found:
             return None
-        return [HumanMessage(found[0].text, id=found[0].id, name=found[0].name)]
+        return [HumanMessage(found[0].text, id=self._stored_id(found[0]), name=found[0].name)]
 
     def load(self, step: LoadTurn) -> list[Any]:
         """Load a finished turn."""
@@ -84,7 +85,12 @@ class Client:
             )
         return session.bring("client", spoken)
 
+    def _stored_id(self, view: View) -> str | None:
+        """Return the id under which the state really holds the message (views renumber random ids)."""
+        return self._session.book.message(view).id
+
     def _next_turn(self) -> None:
+        self._began[self._session.turn + 1] = len(self._session.history.records)
         self._session.turn += 1
         self._turns.append(self._session.turn)
 
@@ -119,7 +125,7 @@ class Client:
         text = token_text(token, 2)
         new = Utterance(token, turn, old.order, text, found[0].id, at + 1)
         session.ledger.replace(old.token, new)
-        return self._announce([HumanMessage(text, id=found[0].id)], by="edit")
+        return self._announce([HumanMessage(text, id=self._stored_id(found[0]))], by="edit")
 
     def delete(self, turns_ago: int) -> list[BaseMessage] | None:
         """Remove the messages of a turn that are still in state."""
@@ -131,7 +137,7 @@ class Client:
         if not found:
             return None
         session.ledger.remove([str(view.says) for view in found], len(session.history.records))
-        return self._announce([RemoveMessage(id=str(view.id)) for view in found])
+        return self._announce([RemoveMessage(id=str(self._stored_id(view))) for view in found])
 
     def trim(self, keep: int, how: Literal["remove_all", "overwrite"]) -> Any:
         """Clear the history but for the last `keep` turns."""
@@ -156,11 +162,9 @@ class Client:
         """Note that the conversation was taken back to the state before `turn`."""
         session = self._session
         at = len(session.history.records)
-        left = [t for t in self._turns if t >= turn]
         self._turns = [t for t in self._turns if t < turn]
         session.happened("rewind", f"to before turn {turn}")
-        for number in left:
-            session.ledger.remove(session.ledger.of_turn(number), at)
+        session.ledger.undo(self._began[turn], at)
         session.wrote("client", [])
         session.folded(messages)
 

@@ -33,6 +33,28 @@ class Utterance:
     call: str | None = None
     is_question: bool = True
 
+    def entered(self, message_id: str | None, at: int) -> Utterance:
+        """Return the utterance as it stands in state from record `at` on, under `message_id`."""
+        return Utterance(
+            self.token, self.turn, self.order, self.text, message_id, at, self.call, self.is_question
+        )
+
+
+@dataclass(slots=True)
+class Absence:
+    """A time in which an utterance was not in force: replaced by another, deleted, or left behind.
+
+    `since` and `until` are history records (`until` None: to the end).
+    """
+
+    since: int
+    replacement: str | None
+    until: int | None = None
+
+    def covers(self, record: int) -> bool:
+        """Tell whether the utterance was absent when `record` was made."""
+        return self.since <= record and (self.until is None or record < self.until)
+
 
 @dataclass(slots=True)
 class Ledger:
@@ -45,7 +67,7 @@ class Ledger:
     utterances: dict[str, Utterance] = field(default_factory=dict)
     turn_words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     states: list[tuple[int, str]] = field(default_factory=list)
-    replaced: dict[str, tuple[int, str | None]] = field(default_factory=dict)
+    absences: dict[str, list[Absence]] = field(default_factory=dict)
     irregular: dict[str, int] = field(default_factory=dict)
 
     def say(self, utterance: Utterance) -> None:
@@ -59,18 +81,37 @@ class Ledger:
 
     def replace(self, old: str, new: Utterance) -> None:
         """Enter an edit on purpose: `new` stands where `old` stood."""
-        self.replaced[old] = (new.at, new.token)
+        self._take_away(old, new.at, new.token)
         self.utterances[new.token] = new
 
     def remove(self, tokens: Iterable[str], at: int) -> None:
-        """Enter that utterances were deleted on purpose, or left behind by going back."""
+        """Enter that utterances were deleted on purpose."""
         for token in tokens:
-            self.replaced.setdefault(token, (at, None))
+            self._take_away(token, at, None)
+
+    def undo(self, since: int, at: int) -> None:
+        """Enter that at record `at` the session went back to how it was before record `since`.
+
+        What was edited or deleted after `since` is in force again; what was said after it is not.
+        """
+        for absences in self.absences.values():
+            for absence in absences:
+                if absence.since >= since and absence.until is None:
+                    absence.until = at
+        for token, utterance in self.utterances.items():
+            if utterance.at >= since:
+                self._take_away(token, at, None)
+
+    def _take_away(self, token: str, at: int, replacement: str | None) -> None:
+        self.absences.setdefault(token, []).append(Absence(at, replacement))
+
+    def _absence(self, token: str, record: int) -> Absence | None:
+        return next((a for a in self.absences.get(token, ()) if a.covers(record)), None)
 
     def live(self, token: str, record: int) -> bool:
-        """Tell whether `token` had been said and not been replaced or deleted at record `record`."""
-        return self.utterances[token].at <= record and not (
-            token in self.replaced and self.replaced[token][0] <= record
+        """Tell whether `token` had been said and was in force when record `record` was made."""
+        return self.utterances[token].at <= record and (
+            token not in self.absences or self._absence(token, record) is None
         )
 
     def of_turn(self, turn: int) -> list[str]:
@@ -79,14 +120,20 @@ class Ledger:
 
     def words_at(self, turn: int, record: int) -> tuple[str, ...]:
         """Return the user's words of `turn` as they were when history record `record` was made."""
-        current = (self._current(token, record) for token in self.turn_words.get(turn, ()))
+        words = self.turn_words.get(turn, ())
+        if not self.absences:
+            return words
+        current = (self._current(token, record) for token in words)
         return tuple(token for token in current if token is not None)
 
     def _current(self, token: str, record: int) -> str | None:
-        current: str | None = token
-        while current in self.replaced and self.replaced[current][0] <= record:
-            current = self.replaced[current][1]
-        return current
+        absence = self._absence(token, record)
+        while absence is not None:
+            if absence.replacement is None:
+                return None
+            token = absence.replacement
+            absence = self._absence(token, record)
+        return token
 
     def order(self, token: str) -> tuple[int, ...] | None:
         """Return the place of `token` in the session, None when nobody said it."""

@@ -6,7 +6,7 @@ same messages in every candidate and lane.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -140,7 +140,18 @@ def user_words(message: UserMessage, turn: int, number: int) -> Spoken:
 
 
 def loaded(step: LoadTurn, turn: int) -> list[Spoken]:
-    """Return the messages of a loaded turn, in the arrangement the step asks for."""
+    """Return the messages of a loaded turn, in the arrangement the step asks for.
+
+    The arrangement is how it came to be, so it is also the order in which it was said.
+    """
+    spoken = _arranged(step, turn)
+    return [
+        Spoken(message, said and replace(said, order=(turn, place, 0)))
+        for place, (message, said) in enumerate(spoken)
+    ]
+
+
+def _arranged(step: LoadTurn, turn: int) -> list[Spoken]:
     script = Script(turn, (ToolRound(calls=(ToolCall(),) * step.calls),) if step.calls else ())
     words = user_words(UserMessage(), turn, 0)
     if not step.calls:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
@@ -248,7 +247,7 @@ class Session:
         for view in self.state:
             said = self._offered.pop(view.says, None) if view.says else None
             if said is not None:
-                self.ledger.say(replace(said, id=view.id, at=at))
+                self.ledger.say(said.entered(view.id, at))
 
     def _state_of(self, messages: Sequence[BaseMessage]) -> Views:
         """Return the views of `messages`; what has only grown since the last fold is not looked at again."""

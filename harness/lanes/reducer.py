@@ -206,6 +206,8 @@ class ReducerLane:
         async def aexecute(request: ToolCallRequest) -> ToolMessage:
             return execute(request)
 
+        if self._wiring.wrap_tool_call is None and self._wiring.awrap_tool_call is None:
+            return self._session.tool_result(str(call["args"]["token"]), str(call["id"]))
         tool = self._wiring.tool_node.tools_by_name.get(call["name"])
         state = self._read(self._wiring.all_fields)
         request = ToolCallRequest(call, tool, state, self._runtime)  # type: ignore[arg-type]
