@@ -14,7 +14,7 @@ from ..harness.errors import ExitCode, SixfoldError
 from ..harness.events import Options, RunResult
 from ..harness.run_folder import RunFolder
 from ..harness.verdicts import Verdict
-from ..models.catalogue import CATALOGUE
+from ..models.catalogue import DEFAULT_TARGETS
 from ..models.resolve import resolve
 from ..reports import json_report, terminal
 from ..reports.progress import ProgressBar
@@ -65,7 +65,7 @@ def run_command(
     options = Options(
         seed=seed, max_histories=max_histories, budget=budget_seconds(budget), invariants=invariants
     )
-    candidates = [resolve(target) for target in dict.fromkeys(targets or CATALOGUE)]
+    candidates = [resolve(target) for target in dict.fromkeys(targets or DEFAULT_TARGETS)]
     messages = Console(stderr=True)
     with ProgressBar(messages) as bar:
         campaign = Campaign(candidates, options, [bar])

@@ -35,11 +35,49 @@ def _context_editing() -> Candidate:
     return CANDIDATE
 
 
-#: Candidates by name, in the order in which a run without targets takes them.
+def _deerflow_of(name: str) -> Callable[[], Candidate]:
+    """Return the loader of a re-created deer-flow candidate: correct ones have a dot, flaws a number."""
+
+    def load() -> Candidate:
+        from . import deerflow, deerflow_repair, deerflow_summarization, deerflow_uploads
+
+        modules = (deerflow, deerflow_repair, deerflow_summarization, deerflow_uploads)
+        found = (thing for module in modules for thing in vars(module).values())
+        return next(c for c in found if isinstance(c, Candidate) and c.name == name)
+
+    return load
+
+
+_DEERFLOW_PARTS = ("deerflow.repair", "deerflow.summarization", "deerflow.uploads", "deerflow.stack")
+_DEERFLOW_FLAWS = (
+    "deerflow-3685",
+    "deerflow-2823",
+    "deerflow-2939",
+    "deerflow-3143",
+    "deerflow-4080",
+    "deerflow-904",
+    "deerflow-uploads",
+    "deerflow-uploads-copy",
+    "deerflow-3887",
+    "deerflow-4882",
+)
+
+
+#: Candidates by name.
 CATALOGUE: dict[str, Callable[[], Candidate]] = {
     "control": _control,
     "deerflow": _deerflow,
     "deerflow-4667": _deerflow_4667,
     "langchain.summarization": _summarization,
     "langchain.context_editing": _context_editing,
+    **{name: _deerflow_of(name) for name in (*_DEERFLOW_PARTS, *_DEERFLOW_FLAWS)},
 }
+
+#: What a run without targets takes: control, a bug and its fix, and what is installed.
+DEFAULT_TARGETS: tuple[str, ...] = (
+    "control",
+    "deerflow",
+    "deerflow-4667",
+    "langchain.summarization",
+    "langchain.context_editing",
+)

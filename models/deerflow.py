@@ -10,6 +10,7 @@ request #4667 the first injection attached to the first user message instead of 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -25,6 +26,9 @@ DATE_KEY = "reminder_date"
 USER_SUFFIX = "__user"
 MEMORY_SUFFIX = "__memory"
 
+#: Seconds that an asynchronous injection may take (rule D6).
+INJECTION_CAP = 5
+
 _DATE_TAG = re.compile(r"<current_date>(.*?)</current_date>")
 
 
@@ -33,31 +37,13 @@ def is_reminder(message: BaseMessage) -> bool:
     return bool(message.additional_kwargs.get(REMINDER_KEY))
 
 
-def is_target(message: BaseMessage) -> bool:
-    """Tell whether a reminder may attach here: a real user message, not yet swapped (rule D1)."""
-    return (
-        isinstance(message, HumanMessage)
-        and not is_reminder(message)
-        and message.name != "summary"
-        and not (message.id or "").endswith(USER_SUFFIX)
-    )
-
-
-def last_injected_date(messages: Sequence[BaseMessage]) -> str | None:
-    """Return the newest injected date, scanning from the tail (rule D2).
-
-    A reminder without a date is skipped. Only old system-role reminders are read from their text.
-    """
-    for message in reversed(messages):
-        if not is_reminder(message):
-            continue
-        date = message.additional_kwargs.get(DATE_KEY)
-        if date is None and isinstance(message, SystemMessage):
-            found = _DATE_TAG.search(str(message.content))
-            date = found.group(1) if found else None
-        if date is not None:
-            return str(date)
-    return None
+def date_of(message: BaseMessage) -> str | None:
+    """Return the date that a reminder injects. Only old system-role reminders are read from their text."""
+    date = message.additional_kwargs.get(DATE_KEY)
+    if date is None and isinstance(message, SystemMessage):
+        found = _DATE_TAG.search(str(message.content))
+        date = found.group(1) if found else None
+    return None if date is None else str(date)
 
 
 class DynamicContextMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -73,14 +59,36 @@ class DynamicContextMiddleware(AgentMiddleware[Any, Any, Any]):
         self._environment = environment
         self._first_injection = first_injection
 
+    def is_target(self, message: BaseMessage) -> bool:
+        """Tell whether a reminder may attach here: a real user message, not yet swapped (rule D1)."""
+        return (
+            isinstance(message, HumanMessage)
+            and not is_reminder(message)
+            and message.name != "summary"
+            and not (message.id or "").endswith(USER_SUFFIX)
+        )
+
+    def last_injected_date(self, messages: Sequence[BaseMessage]) -> str | None:
+        """Return the newest injected date, scanning from the tail; a reminder without one is skipped (D2)."""
+        dates = (date_of(message) for message in reversed(messages) if is_reminder(message))
+        return next((date for date in dates if date is not None), None)
+
+    async def abefore_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Inject in a thread; when that takes too long the turn goes on without (rule D6)."""
+        injection = asyncio.to_thread(self.before_agent, state, runtime)
+        try:
+            return await asyncio.wait_for(injection, INJECTION_CAP)
+        except TimeoutError:
+            return None
+
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Inject at the start of a turn, if the date is not in history yet or has changed."""
         messages: list[BaseMessage] = state["messages"]
         today = self._environment.clock.now().date().isoformat()
-        injected = last_injected_date(messages)
+        injected = self.last_injected_date(messages)
         if injected == today:
             return None
-        targets = [message for message in messages if is_target(message)]
+        targets = [message for message in messages if self.is_target(message)]
         if not targets:
             return None
         if injected is not None:
@@ -113,23 +121,74 @@ class DynamicContextMiddleware(AgentMiddleware[Any, Any, Any]):
         return [reminder, words] if memory is None else [reminder, block, words]
 
 
-_CONTRACT = Contract(
-    injects_into_history=True, freezes_state=True, id_swap=True, outside=frozenset({"continue", "load_turn"})
+class DatelessReminderHidesTheDate(DynamicContextMiddleware):
+    """The public bug #3685: the scan ends at the memory block, which has no date.
+
+    Every turn looks like the first one. As at that time, the first injection attaches to the first user
+    message, and words that have been swapped before count as one.
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment, first_injection="first")
+
+    def is_target(self, message: BaseMessage) -> bool:
+        """Tell whether this is a user message, swapped before or not."""
+        return isinstance(message, HumanMessage) and not is_reminder(message) and message.name != "summary"
+
+    def last_injected_date(self, messages: Sequence[BaseMessage]) -> str | None:
+        """Return the date of the newest reminder, None when it has none."""
+        newest = next((message for message in reversed(messages) if is_reminder(message)), None)
+        return None if newest is None else date_of(newest)
+
+
+class SummaryTakenForTheUser(DynamicContextMiddleware):
+    """The public bug #2823: a summary message may be a target, and the first message mostly is one."""
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment, first_injection="first")
+
+    def is_target(self, message: BaseMessage) -> bool:
+        """Tell whether this is a human message, a summary included."""
+        return (
+            isinstance(message, HumanMessage)
+            and not is_reminder(message)
+            and not (message.id or "").endswith(USER_SUFFIX)
+        )
+
+
+CONTRACT = Contract(
+    injects_into_history=True, freezes_state=True, id_swap=True, outside=frozenset({"continue", "load_turn", "suffixed_ids"})
 )
-_SOURCE = "bytedance/deer-flow DynamicContextMiddleware at f1f4af99b, re-created"
+SOURCE = "bytedance/deer-flow DynamicContextMiddleware at f1f4af99b, re-created"
 
 DEERFLOW = Candidate(
     name="deerflow",
     build=lambda environment: [DynamicContextMiddleware(environment)],
-    contract=_CONTRACT,
-    source=_SOURCE,
+    contract=CONTRACT,
+    source=SOURCE,
     target="deerflow",
 )
 
 DEERFLOW_4667 = Candidate(
     name="deerflow-4667",
     build=lambda environment: [DynamicContextMiddleware(environment, first_injection="first")],
-    contract=_CONTRACT,
-    source=f"{_SOURCE}; first injection as before pull request #4667",
+    contract=CONTRACT,
+    source=f"{SOURCE}; first injection as before pull request #4667",
     target="deerflow-4667",
+)
+
+DEERFLOW_3685 = Candidate(
+    name="deerflow-3685",
+    build=lambda environment: [DatelessReminderHidesTheDate(environment)],
+    contract=CONTRACT,
+    source=f"{SOURCE}; scan for the date as before pull request #3685",
+    target="deerflow-3685",
+)
+
+DEERFLOW_2823 = Candidate(
+    name="deerflow-2823",
+    build=lambda environment: [SummaryTakenForTheUser(environment)],
+    contract=CONTRACT,
+    source=f"{SOURCE}; targets as before pull request #2823",
+    target="deerflow-2823",
 )
