@@ -43,7 +43,7 @@ def run(
         list[str] | None,
         typer.Argument(
             metavar="[TARGET]...",
-            help="Catalogue names, pkg.module:Name or path/to/file.py:name; control, deer-flow and LangChain's without any.",
+            help="Catalogue names, pkg.module:Name or path/to/file.py:name; control, deer-flow and LangChain's without.",
             show_default=False,
         ),
     ] = None,
@@ -95,6 +95,18 @@ def replay(
     from .replay import replay_command
 
     replay_command(scenario, targets or [], lane=lane)
+
+
+@app.command()
+def explain(
+    code: Annotated[
+        str | None, typer.Argument(help="A check code, such as 4.question-lost; all codes without.")
+    ] = None,
+) -> None:
+    """Say what a check judges, why it matters, how a violation looks and how systems avoid it."""
+    from .explain import explain_command
+
+    explain_command(code)
 
 
 @app.command("list")

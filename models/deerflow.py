@@ -157,7 +157,10 @@ class SummaryTakenForTheUser(DynamicContextMiddleware):
 
 
 CONTRACT = Contract(
-    injects_into_history=True, freezes_state=True, id_swap=True, outside=frozenset({"continue", "load_turn", "suffixed_ids"})
+    injects_into_history=True,
+    freezes_state=True,
+    id_swap=True,
+    outside=frozenset({"continue", "load_turn", "suffixed_ids"}),
 )
 SOURCE = "bytedance/deer-flow DynamicContextMiddleware at f1f4af99b, re-created"
 

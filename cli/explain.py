@@ -1,0 +1,25 @@
+"""`sixfold explain`: what a check judges and why."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+import typer
+
+from ..harness.errors import SixfoldError
+from ..harness.invariants.registry import CHECKS, check_by_code
+from ..reports.explanations import explain
+
+
+def explain_command(code: str | None) -> None:
+    """Print what there is to say about `code`, or all codes. Raises `SixfoldError` for an unknown one."""
+    if code is None:
+        for check in CHECKS:
+            typer.echo(f"{check.code:<28}{check.title}")
+        return
+    found = check_by_code(code)
+    if found is None:
+        close = get_close_matches(code, [check.code for check in CHECKS], n=1)
+        hint = f"Did you mean {close[0]}?" if close else "`sixfold explain` lists all codes."
+        raise SixfoldError(f"there is no check {code!r}", place="command line", remedy=hint)
+    typer.echo(explain(found))
