@@ -43,7 +43,7 @@ def run(
         list[str] | None,
         typer.Argument(
             metavar="[TARGET]...",
-            help="Catalogue names, pkg.module:Name or path/to/file.py:name; control, deer-flow and LangChain's without.",
+            help="Catalogue names, pkg.module:Name or path/to/file.py:name; five of the catalogue without.",
             show_default=False,
         ),
     ] = None,

@@ -7,19 +7,19 @@ from difflib import get_close_matches
 import typer
 
 from ..harness.errors import SixfoldError
-from ..harness.invariants.registry import CHECKS, check_by_code
+from ..harness.rules import RULES, rule_by_code
 from ..reports.explanations import explain
 
 
 def explain_command(code: str | None) -> None:
     """Print what there is to say about `code`, or all codes. Raises `SixfoldError` for an unknown one."""
     if code is None:
-        for check in CHECKS:
+        for check in RULES:
             typer.echo(f"{check.code:<28}{check.title}")
         return
-    found = check_by_code(code)
+    found = rule_by_code(code)
     if found is None:
-        close = get_close_matches(code, [check.code for check in CHECKS], n=1)
+        close = get_close_matches(code, [check.code for check in RULES], n=1)
         hint = f"Did you mean {close[0]}?" if close else "`sixfold explain` lists all codes."
         raise SixfoldError(f"there is no check {code!r}", place="command line", remedy=hint)
     typer.echo(explain(found))

@@ -12,8 +12,8 @@ from rich.text import Text
 from ..harness.agent import build_agent
 from ..harness.differential import try_out
 from ..harness.errors import ExitCode, SixfoldError
-from ..harness.invariants.registry import check_by_code
 from ..harness.play import LaneName
+from ..harness.rules import rule_by_code
 from ..harness.scenario import load
 from ..models.resolve import resolve
 from ..reports.picture import harmless, timeline
@@ -48,7 +48,7 @@ def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
         if not codes:
             console.print(Text("  holds\n", style="green"))
         for code in codes:
-            check = check_by_code(code)
+            check = rule_by_code(code)
             console.print(Text(f"  {code}: {check.title if check else ''}", style="bold red"))
         console.print()
     raise typer.Exit(ExitCode.FINDINGS if violated else ExitCode.NOTHING_NEW)

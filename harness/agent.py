@@ -7,7 +7,7 @@ the reducer lane by calling its nodes, edges and channels directly.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from langchain.agents import create_agent
@@ -105,6 +105,14 @@ class Agent:
             if _overrides(interposer, hook) or _overrides(interposer, f"a{hook}")
         }
         return frozenset(hooks | set(DEPENDENCIES)) if hooks else frozenset()
+
+    def with_delta_channel(self) -> Agent | None:
+        """Return the agent with its messages in a `DeltaChannel`; None when LangGraph has none.
+
+        It shares the interposers (play one of the two at a time) and exists for the reducer lane only.
+        """
+        wiring = self.wiring.with_delta_channel()
+        return None if wiring is None else replace(self, wiring=wiring)
 
     @property
     def runs_sync(self) -> bool:

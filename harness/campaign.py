@@ -10,6 +10,7 @@ from typing import Protocol
 
 from .agent import Agent, build_agent
 from .candidate import CONTROL, Candidate
+from .comparisons import COMPARED
 from .differential import Trial, compare_lanes, is_deterministic, try_out
 from .errors import HarnessBrokenError
 from .events import (
@@ -145,18 +146,18 @@ class Campaign:
     def _finish(self, failure: Failure) -> Finding:
         signature, scenario = failure.signature, failure.shrunk.scenario
         agent = self._agent(signature.candidate)
-        trial = try_out(agent, scenario, invariants=self.options.invariants)
         key = (signature.code, signature.by)
+        trial = try_out(agent, scenario, invariants=self.options.invariants, comparing=True)
         item = trial.violated().get(key)
         confirmed: bool | None = None
         if item is None or not is_deterministic(agent, scenario):
             self._erratic.add(signature.candidate)
         else:
-            confirmed = key in self._in_graph(agent, scenario, trial).violated()
+            confirmed = key in self._in_graph(agent, scenario, trial, comparing=True).violated()
         held_by = tuple(
             other.candidate.name
             for other in self._agents
-            if other is not agent and not try_out(other, scenario, invariants=(int(key[0][0]),)).violated()
+            if other is not agent and self._holds(other, scenario, key[0])
         )
         finding = Finding(
             signature,
@@ -172,6 +173,10 @@ class Campaign:
         self.stream.emit(Found(finding))
         return finding
 
+    def _holds(self, agent: Agent, scenario: Scenario, code: str) -> bool:
+        trial = try_out(agent, scenario, invariants=(int(code[0]),), comparing=code in COMPARED)
+        return not trial.violated()
+
     def _compare_samples(self) -> None:
         self.stream.emit(Stage("comparing lanes"))
         for agent in self._agents:
@@ -181,11 +186,19 @@ class Campaign:
                     break
                 self._in_graph(agent, scenario, try_out(agent, scenario))
 
-    def _in_graph(self, agent: Agent, scenario: Scenario, reducer: Trial) -> Trial:
+    def _in_graph(
+        self, agent: Agent, scenario: Scenario, reducer: Trial, *, comparing: bool = False
+    ) -> Trial:
         name = agent.candidate.name
         if name not in self._graph_agents:
             self._graph_agents[name] = build_agent(agent.candidate, direct=False)
-        graph = try_out(self._graph_agents[name], scenario, lane="graph", invariants=self.options.invariants)
+        graph = try_out(
+            self._graph_agents[name],
+            scenario,
+            lane="graph",
+            invariants=self.options.invariants,
+            comparing=comparing,
+        )
         self._lanes_compared += 1
         difference = compare_lanes(reducer.history, graph.history)
         if difference is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .agent import Agent
+from .comparisons import compare
 from .history import History, Mutated
 from .invariants.reading import Reading
 from .invariants.registry import Judged, judge
@@ -30,12 +31,22 @@ class Trial:
 
 
 def try_out(
-    agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer", invariants: tuple[int, ...] = ()
+    agent: Agent,
+    scenario: Scenario,
+    *,
+    lane: LaneName = "reducer",
+    invariants: tuple[int, ...] = (),
+    comparing: bool = False,
 ) -> Trial:
-    """Play `scenario` on the candidate and judge the history."""
+    """Play `scenario` on the candidate and judge the history; `comparing` plays its variants, too."""
     player = play(agent, scenario, lane=lane)
     reading = Reading(player.ledger, player.history)
     judged = judge(reading, agent.candidate.contract, invariants=invariants)
+    if comparing:
+        judged += [
+            Judged(violation, "violated")
+            for violation in compare(agent, scenario, lane=lane, invariants=invariants)
+        ]
     return Trial(player.history, reading, tuple(judged))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from .agent import Agent
 from .candidate import CONTROL
+from .comparisons import COMPARED
 from .differential import Trial, try_out
 from .errors import HarnessBrokenError
 from .faults import FaultKind
@@ -18,6 +19,9 @@ from .findings import Signature
 from .reachability import observe
 from .scenario import Scenario
 from .shrink import Shrunk, shrink
+
+#: One history in so many is also played in its variants (`comparisons`): they cost seven plays.
+COMPARE_EVERY = 5
 
 Key = tuple[str, str, str]
 Kinds = frozenset[FaultKind]
@@ -85,8 +89,9 @@ class Search:
         Raises `HarnessBrokenError` when control, which has no middleware, violates anything.
         """
         self.histories += 1
+        comparing = self.histories % COMPARE_EVERY == 0
         for agent in self.agents:
-            trial = try_out(agent, scenario, invariants=self._invariants)
+            trial = try_out(agent, scenario, invariants=self._invariants, comparing=comparing)
             self._note(agent.candidate.name, scenario, trial)
 
     def _note(self, name: str, scenario: Scenario, trial: Trial) -> None:
@@ -149,7 +154,8 @@ class Search:
         agent = next(a for a in self.agents if a.candidate.name == name)
 
         def fails(scenario: Scenario) -> bool:
-            return (code, by) in try_out(agent, scenario, invariants=(int(code[0]),)).violated()
+            trial = try_out(agent, scenario, invariants=(int(code[0]),), comparing=code in COMPARED)
+            return (code, by) in trial.violated()
 
         shrunk = shrink(witness.scenario, fails)
         fired = try_out(agent, shrunk.scenario).history.fired()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..harness.comparisons import Comparison
 from ..harness.faults import PACKAGES
-from ..harness.invariants.checks import Check
-from ..harness.invariants.registry import CHECKS, INVARIANTS
+from ..harness.invariants.checks import Check, Rule
+from ..harness.invariants.registry import INVARIANTS
+from ..harness.rules import RULES
 
 
 class Explanation(NamedTuple):
@@ -130,19 +132,48 @@ EXPLANATIONS: dict[str, Explanation] = {
     "6.ends-silently": Explanation(
         "[u1] [a1 calls] and the turn is over", "Say why you stop, as an answer.", "none on record"
     ),
+    "3.head-dependent": Explanation(
+        "alone: … [reminder] [u1]; behind two turns: [reminder] [a1] [u2] [a2] [u3]", _TAIL, "deer-flow #4667"
+    ),
+    "5.replay-differs": Explanation(
+        "in one process: [u1] [cleared]; after a restart: [u1] [result]", _STORE, "deepagents 0.6.10"
+    ),
+    "6.sync-async": Explanation(
+        "before_model and abefore_model return different updates",
+        "Let both forms call one function; test both.",
+        "LangChain 1.0.8 summarization",
+    ),
+    "6.reducers": Explanation(
+        "add_messages raises where a DeltaChannel goes on",
+        "Remove only ids that are there; give every message an id.",
+        "none on record",
+    ),
+    "6.lanes": Explanation(
+        "reducer lane [u1] [a1]; graph lane [u1]", "Report it: it is a bug of Sixfold.", "none on record"
+    ),
 }
 
 
-def explain(check: Check) -> str:
+def _judged(rule: Rule) -> str:
+    match rule:
+        case Check():
+            text = rule.judge.__doc__
+        case Comparison():
+            text = rule.compare.__doc__
+        case _:
+            text = "Yield histories that the reducer lane and the real graph record differently."
+    return " ".join((text or "").split("\n\n")[0].split())
+
+
+def explain(check: Rule) -> str:
     """Return everything there is to say about a check, as plain text."""
     more = EXPLANATIONS[check.code]
-    rule = " ".join((check.judge.__doc__ or "").split("\n\n")[0].split())
     return "\n".join(
         (
             f"{check.code}: {check.title}",
             "",
             f"invariant {check.invariant}   {INVARIANTS[check.invariant]}",
-            f"judged         {rule}",
+            f"judged         {_judged(check)}",
             f"why            {check.why}",
             f"picture        {more.picture}",
             f"way out        {more.avoid}",
@@ -169,7 +200,7 @@ def reference() -> str:
     lines += [f"| {p.kind} | {', '.join(p.places)} | {p.meaning} |" for p in PACKAGES.values()]
     for number, rule in INVARIANTS.items():
         lines += ["", f"## {number}. {rule}", ""]
-        for check in CHECKS:
+        for check in RULES:
             if check.invariant == number:
                 more = EXPLANATIONS[check.code]
                 lines += [

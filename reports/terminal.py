@@ -12,7 +12,8 @@ from rich.text import Text
 from ..harness.events import CandidateResult, RunResult
 from ..harness.faults import PACKAGES
 from ..harness.findings import Finding
-from ..harness.invariants.registry import INVARIANTS, check_by_code
+from ..harness.invariants.registry import INVARIANTS
+from ..harness.rules import rule_by_code
 from ..harness.steps import UserTurn
 from ..harness.verdicts import Verdict
 from .picture import harmless, timeline
@@ -126,7 +127,7 @@ def _confirmation(finding: Finding) -> str:
 def _print_group(console: Console, group: list[Finding], replay: str) -> None:
     first = group[0]
     for finding in group:
-        check = check_by_code(finding.signature.code)
+        check = rule_by_code(finding.signature.code)
         code = (finding.signature.code, "bold red")
         name = harmless(finding.signature.candidate, 60)
         title = check.title if check is not None else "see the documentation"

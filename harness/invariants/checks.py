@@ -36,18 +36,21 @@ Judge = Callable[[Reading, int], Iterator[Violation]]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """A named rule: `judge(reading, since)` yields violations in records from index `since` on.
-
-    `title` says what goes wrong in a few words, `why` why it matters to the people who use the agent.
-    """
+class Rule:
+    """A named rule: `title` says what goes wrong, `why` why it matters to the people who use the agent."""
 
     code: str
     title: str
     why: str
-    judge: Judge
 
     @property
     def invariant(self) -> int:
         """The number of the invariant, 1 to 6."""
         return int(self.code[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Rule):
+    """A rule on one history: `judge(reading, since)` yields violations in records from `since` on."""
+
+    judge: Judge

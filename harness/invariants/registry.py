@@ -93,5 +93,5 @@ def judge(
 
 
 def check_by_code(code: str) -> Check | None:
-    """Return the check with `code`; `6.lanes` is differential and not among them."""
+    """Return the check on single histories with `code`, None when there is none."""
     return next((check for check in CHECKS if check.code == code), None)

@@ -177,6 +177,8 @@ class ReducerLane:
         return {name: channels[name].get() for name in fields if channels[name].is_available()}
 
     def _commit(self, writes: list[Write]) -> None:
+        if self._wiring.stamp_ids is not None:
+            self._wiring.stamp_ids(self._wiring.channels, writes)
         by_channel: dict[str, list[Any]] = {}
         for name, value in writes:
             by_channel.setdefault(name, []).append(value)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from langgraph.channels import UntrackedValue
@@ -45,3 +47,23 @@ class Wiring:
         self.wrap_tool_call = getattr(self.tool_node, "_wrap_tool_call", None)
         self.awrap_tool_call = getattr(self.tool_node, "_awrap_tool_call", None)
         self.all_fields = list(self.channels)
+        #: What gives ids to messages before a `DeltaChannel` stores them; LangGraph does it in its loop.
+        self.stamp_ids: Callable[[Any, Any], None] | None = None
+
+    def with_delta_channel(self) -> Wiring | None:
+        """Return a copy whose messages are kept in a `DeltaChannel`; None when LangGraph has none.
+
+        Source: `langgraph.channels.delta.DeltaChannel` and the reducer that belongs to it (1.2 and later).
+        """
+        try:
+            delta = import_module("langgraph.channels.delta").DeltaChannel
+            reducer = import_module("langgraph.graph.message")._messages_delta_reducer
+            stamp_ids = import_module("langgraph.pregel._messages").ensure_message_ids
+        except (ImportError, AttributeError):
+            return None
+        other = copy(self)
+        channel = delta(reducer, list).from_checkpoint(None)
+        channel.key = "messages"
+        other.stamp_ids = stamp_ids
+        other.channels = {**self.channels, "messages": channel}
+        return other

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from sixfold.harness.invariants.registry import CHECKS
+from sixfold.harness.rules import RULES
 from sixfold.reports.explanations import EXPLANATIONS, explain, reference
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults-and-invariants.md"
 
 
 def test_every_check_has_an_explanation_and_nothing_else_has() -> None:
-    assert set(EXPLANATIONS) == {check.code for check in CHECKS}
+    assert set(EXPLANATIONS) == {check.code for check in RULES}
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.code)
+@pytest.mark.parametrize("check", RULES, ids=lambda check: check.code)
 def test_explanation_is_complete(check) -> None:
     text = explain(check)
     assert text.startswith(f"{check.code}: {check.title}")
