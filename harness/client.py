@@ -132,21 +132,36 @@ class Client:
         session = self._session
         turn = self.turn_ago(turns_ago)
         tokens = set() if turn is None else set(session.ledger.of_turn(turn))
-        found = [view for view in session.state if view.says in tokens and view.id]
+        found = [view for view in session.state if self._token_of(view) in tokens and view.id]
         session.happened("delete_turn", "not in state" if not found else f"turn {turn}")
         if not found:
             return None
-        session.ledger.remove([str(view.says) for view in found], len(session.history.records))
+        self._forget(found)
         return self._announce([RemoveMessage(id=str(self._stored_id(view))) for view in found])
+
+    def _token_of(self, view: View) -> str | None:
+        """Return the utterance that a message is or was: by its words, its id, or the call it answers."""
+        utterances = self._session.ledger.utterances
+        if view.says is not None or view.id in utterances:
+            return view.says or view.id
+        return next((t for t, u in utterances.items() if u.call is not None and u.call == view.answers), None)
+
+    def _forget(self, gone: Sequence[View]) -> None:
+        """Enter that everything the messages carried or mentioned was removed on purpose."""
+        session = self._session
+        kept = {token for view in session.state if view not in gone for token in view.mentions.utterances}
+        tokens = {token for view in gone for token in (*view.mentions.utterances, self._token_of(view))}
+        known = [t for t in sorted(filter(None, tokens - kept)) if t in session.ledger.utterances]
+        session.ledger.remove(known, len(session.history.records))
 
     def trim(self, keep: int, how: Literal["remove_all", "overwrite"]) -> Any:
         """Clear the history but for the last `keep` turns."""
         session = self._session
         kept_turns = self._turns[len(self._turns) - keep :] if keep else []
         kept = [view for view in session.state if self._belongs(view, kept_turns)]
-        gone = [view.says for view in session.state if view.says and view not in kept]
+        gone = [view for view in session.state if view not in kept]
         session.happened("trim_state", f"{how}, {len(kept)} messages stay")
-        session.ledger.remove([str(token) for token in gone], len(session.history.records))
+        self._forget(gone)
         messages = [session.book.message(view) for view in kept]
         self._announce(messages)
         if how == "overwrite":
@@ -154,9 +169,8 @@ class Client:
         return [RemoveMessage(id=REMOVE_ALL_MESSAGES), *messages]
 
     def _belongs(self, view: View, turns: Sequence[int]) -> bool:
-        utterances = self._session.ledger.utterances
-        said = utterances.get(view.says) if view.says else None
-        return said is not None and said.turn in turns
+        token = self._token_of(view)
+        return token is not None and self._session.ledger.utterances[token].turn in turns
 
     def go_back(self, turn: int, messages: Sequence[BaseMessage]) -> None:
         """Note that the conversation was taken back to the state before `turn`."""

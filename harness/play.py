@@ -175,6 +175,8 @@ class Player:
         if run_async and self._agent.runs_async and session.loop is None:
             session.loop = DeterministicLoop(session.environment.clock)
             session.happened("runs asynchronously")
+        elif run_async and session.loop is None:
+            session.happened("runs synchronously", "the candidate has no asynchronous form")
         elif not run_async and self._agent.runs_sync and session.loop is not None:
             session.loop = None
             session.happened("runs synchronously")

@@ -147,7 +147,7 @@ def _print_group(console: Console, group: list[Finding], replay: str) -> None:
             _say(console, Text(note, style="bold red"), 8)
     held = ", ".join(harmless(name, 60) for name in first.held_by) or "no other candidate"
     _say(console, f"{_confirmation(first)}; holds on the same history: {held}", 2)
-    _say(console, f"shows at {harmless(first.signature.by, 80)}; seen after {first.histories} histories", 2)
+    _say(console, f"shows at {harmless(first.signature.by, 80)}; first seen in history {first.histories}", 2)
     command = f"{replay}/scenarios/{first.id}.json {harmless(first.signature.candidate, 200)}"
     console.print(Text(f"  {command}", style="cyan"), soft_wrap=True)
     console.print()

@@ -21,7 +21,12 @@ from langgraph.types import Overwrite
 from sixfold.harness.candidate import Candidate, Contract
 from sixfold.harness.environment import Environment
 
-from .flaws import Fold, StateInPrompt, Summarise, Update, last_human, recap, turn_start
+from .flaws.base import Update, is_own, last_human, parted, recap, turn_start
+from .flaws.cuts import Repair
+from .flaws.state import StateInPrompt
+from .flaws.summaries import Fold, Summarise
+from .flaws.turns import Refuse
+from .flaws.updates import Tag
 
 
 class Correct(AgentMiddleware[Any, Any, Any]):
@@ -83,7 +88,10 @@ class NoteBeforeTheQuestion(Correct):
 
     def before_agent(self, state: Any, runtime: Any) -> Update:
         messages = list(state["messages"])
-        messages.insert(last_human(messages), self.note("Be brief."))
+        at = last_human(messages)
+        if at is None:
+            return None
+        messages.insert(at, self.note("Be brief."))
         return {"messages": Overwrite(messages)}
 
 
@@ -91,11 +99,12 @@ class DecorateTheQuestion(Correct):
     """The latest user message gets a time stamp under its own id."""
 
     def before_agent(self, state: Any, runtime: Any) -> Update:
-        old = state["messages"][last_human(state["messages"])]
-        stamp = f"[{self.environment.clock.now():%H:%M}]"
-        if old.text.startswith("["):
+        at = last_human(state["messages"])
+        old = None if at is None else state["messages"][at]
+        if old is None or not isinstance(old.content, str) or old.content.startswith("["):
             return None
-        return {"messages": [old.model_copy(update={"content": f"{stamp} {old.text}"})]}
+        stamp = f"[{self.environment.clock.now():%H:%M}]"
+        return {"messages": [old.model_copy(update={"content": f"{stamp} {old.content}"})]}
 
 
 class ClearOldResults(Correct):
@@ -131,7 +140,7 @@ class WindowOfTurns(Correct):
     def before_agent(self, state: Any, runtime: Any) -> Update:
         messages = state["messages"]
         start = turn_start(messages)
-        gone = messages[: turn_start(messages[:start])] if start else []
+        _, gone = parted(messages, turn_start(messages[:start]))
         return {"messages": [RemoveMessage(m.id) for m in gone]} if gone else None
 
 
@@ -139,9 +148,11 @@ class FoldAfterwards(Correct):
     """Folds all turns into one recap when the last answer has been given."""
 
     def after_agent(self, state: Any, runtime: Any) -> Update:
-        text = recap(state["messages"])
-        summary = HumanMessage(text, id=self.environment.new_id("recap"), name="summary")
-        return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), summary]}
+        kept, old = parted(state["messages"], len(state["messages"]))
+        if all(map(is_own, old)):
+            return None
+        summary = HumanMessage(recap(old), id=self.environment.new_id("recap"), name="summary")
+        return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), *kept, summary]}
 
 
 class FoldIntoSystem(Correct):
@@ -150,10 +161,11 @@ class FoldIntoSystem(Correct):
     def before_agent(self, state: Any, runtime: Any) -> Update:
         messages = state["messages"]
         cut = turn_start(messages)
-        if cut == 0:
+        kept, old = parted(messages, cut)
+        if all(map(is_own, old)):
             return None
-        summary = SystemMessage(recap(messages[:cut]), id=self.environment.new_id("recap"))
-        return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), summary, *messages[cut:]]}
+        summary = SystemMessage(recap(old), id=self.environment.new_id("recap"))
+        return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), *kept, summary, *messages[cut:]]}
 
 
 class AnswerAnnotated(Correct):
@@ -164,25 +176,14 @@ class AnswerAnnotated(Correct):
         return {"messages": [answer.model_copy(update={"additional_kwargs": {"checked": True}})]}
 
 
-class RefuseLongTurns(Correct):
-    """Ends a turn of several messages at once, with a refusal."""
-
-    @hook_config(can_jump_to=["end"])
-    def before_agent(self, state: Any, runtime: Any) -> Update:
-        messages = state["messages"]
-        if turn_start(messages) == last_human(messages):
-            return None
-        refusal = AIMessage("One message at a time, please.", id=self.environment.new_id("refusal"))
-        return {"messages": [refusal], "jump_to": "end"}
-
-
 class RefuseShortTurns(Correct):
     """Ends a turn of a single message at once, with a refusal."""
 
     @hook_config(can_jump_to=["end"])
     def before_agent(self, state: Any, runtime: Any) -> Update:
         messages = state["messages"]
-        if turn_start(messages) != last_human(messages):
+        at = last_human(messages)
+        if at is None or turn_start(messages) != at:
             return None
         refusal = AIMessage("Tell me more, please.", id=self.environment.new_id("refusal"))
         return {"messages": [refusal], "jump_to": "end"}
@@ -225,6 +226,7 @@ def _fold(environment: Environment) -> Fold:
 
 _EDITS = Contract(edits_requests=True)
 _COMPACTS = Contract(compacts=True)
+_NO_CONTINUE = frozenset({"continue"})
 
 CORRECT: dict[str, Candidate] = {
     candidate.name: candidate
@@ -233,7 +235,7 @@ CORRECT: dict[str, Candidate] = {
         _candidate("date-in-prompt", _EDITS, DateInPrompt),
         _candidate("snapshot-of-the-turn", _EDITS, SnapshotOfTheTurn),
         _candidate("note-of-the-turn", Contract(injects_into_history=True), NoteOfTheTurn),
-        _candidate("note-before-the-question", None, NoteBeforeTheQuestion),
+        _candidate("note-before-the-question", Contract(outside=_NO_CONTINUE), NoteBeforeTheQuestion),
         _candidate("decorate-the-question", None, DecorateTheQuestion),
         _candidate("clear-old-results", Contract(clears_tool_results=True), ClearOldResults),
         _candidate("clear-all-but-the-newest", Contract(clears_tool_results=True), ClearAllButTheNewest),
@@ -242,7 +244,7 @@ CORRECT: dict[str, Candidate] = {
         _candidate("fold-afterwards", _COMPACTS, FoldAfterwards),
         _candidate("fold-into-system", _COMPACTS, FoldIntoSystem),
         _candidate("answer-annotated", None, AnswerAnnotated),
-        _candidate("refuse-long-turns", None, RefuseLongTurns),
+        _candidate("refuse-long-turns", None, lambda environment: Refuse(environment, flawed=False)),
         _candidate("fold-refusals", _COMPACTS, FoldAfterwards, RefuseShortTurns),
         _candidate(
             "call-limits",
@@ -252,6 +254,12 @@ CORRECT: dict[str, Candidate] = {
         ),
         _candidate("repair-calls", _EDITS, RepairCalls, FailsAfterModel),
         _candidate("fold-when-turns-fail", _COMPACTS, _fold, FailsAfterModel),
+        _candidate("tag-the-question", None, lambda environment: Tag(environment, flawed=False)),
+        _candidate(
+            "mend-calls",
+            Contract(edits_requests=True, repairs_tool_calls=True),
+            lambda environment: Repair(environment, flawed=False),
+        ),
         _candidate("todo-list", _EDITS, lambda _environment: TodoListMiddleware()),
         _candidate(
             "fold-and-prompt",

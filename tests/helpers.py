@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from sixfold.harness.agent import Agent, build_agent
+from sixfold.harness.campaign import seed_of_round
 from sixfold.harness.candidate import Candidate
 from sixfold.harness.differential import try_out
+from sixfold.harness.events import Options
 from sixfold.harness.faults import DEFAULT_WORLD
 from sixfold.harness.scenario import Scenario
 from sixfold.harness.shrink import shrink
@@ -19,6 +21,8 @@ from sixfold.strategies.scenarios import explore
 SEED = 20260816
 # Failing scenarios to see before the smallest of them is shrunk.
 ENOUGH = 10
+# Histories in which the correct sibling of a planted flaw must be clean, each time the suite runs.
+SIBLING_HISTORIES = 300
 
 
 class _Stop(Exception):
@@ -101,6 +105,27 @@ def minimal_scenario(
     shrunk = shrink(min(failing, key=Scenario.size), fails)
     assert shrunk.minimal, f"{candidate.name}: {code} was not shrunk to a 1-minimal scenario"
     return shrunk.scenario
+
+
+def first_found(candidate: Candidate, code: str, *, seed: int = 0, most: int = 1_000) -> int:
+    """Return how many histories a campaign on `candidate` alone needs until it first sees `code`."""
+    agent = agent_of(candidate)
+    batch = Options().batch
+    visited = 0
+
+    def visit(scenario: Scenario) -> None:
+        nonlocal visited
+        visited += 1
+        violated = try_out(agent, scenario, invariants=(int(code[0]),)).violated()
+        if any(seen == code for seen, _ in violated):
+            raise _Stop
+
+    for number in range(most // batch):
+        try:
+            explore(visit, seed=seed_of_round(seed, number), count=batch, **_faults_of(candidate))
+        except _Stop:
+            return visited
+    raise AssertionError(f"{candidate.name}: no {code} in {visited} histories")
 
 
 def violations(candidate: Candidate, *, histories: int, seed: int = SEED) -> dict[str, Scenario]:

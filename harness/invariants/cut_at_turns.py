@@ -67,6 +67,8 @@ def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violat
             if call.startswith("-") and code != "4.unanswered-call":
                 excused = False
             facts = frozenset({"scenario_made"}) if excused else frozenset()
+            if excused and "fault" in sight.causes:
+                facts |= {"faulted"}
             yield Violation(code, sight.record, sight.blame, detail, facts=facts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..history import Fold, HookRan, Summarised
+from ..history import Fold, Happened, HookRan, Summarised
 from ..views import View
 from .checks import Check, Violation
 from .reading import Reading
@@ -86,6 +86,8 @@ def regenerated(reading: Reading, since: int) -> Iterator[Violation]:
             open_call = None
         elif isinstance(record, HookRan) and record.outcome != "update":
             open_call = None
+        elif isinstance(record, Happened) and record.what == "rewind":
+            covered.clear()
 
 
 def prefix_broken(reading: Reading, since: int) -> Iterator[Violation]:
@@ -143,7 +145,7 @@ def thrash(reading: Reading, since: int) -> Iterator[Violation]:
         call = _last_summary(reading.history.records[:index], record.by)
         if call is None or call.failure is not None or change is None:
             continue
-        if change.gone:
+        if change.gone or len(record.state) < len(change.before):
             idle.clear()
         elif record.turn not in idle:
             idle.append(record.turn)

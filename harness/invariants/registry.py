@@ -59,7 +59,10 @@ def ruling(contract: Contract, violation: Violation) -> Ruling:
         case "2.id-rewrite" if contract.id_swap and "latest_user_message" in facts:
             return "permitted"
         case "4.orphan-result" | "4.unanswered-call" | "4.duplicate-result" if "scenario_made" in facts:
-            return "violated" if contract.repairs_tool_calls else "permitted"
+            held = contract.repairs_tool_calls and "faulted" not in facts
+            return "violated" if held else "permitted"
+        case "2.reorder" if contract.repairs_tool_calls and "tool_result" in facts:
+            return "permitted"
         case "4.cut-inside-turn" if contract.cuts_inside_turns and "finished_turn" in facts:
             return "waived"
         case "1.state-missing" if not contract.shows_state:

@@ -43,7 +43,7 @@ def stale_state(reading: Reading, since: int) -> Iterator[Violation]:
         prompt = mentions(sight.request.system).states
         seen = {state for view in shown for state in view.mentions.states} | set(prompt)
         current = reading.ledger.state_at(sight.record)
-        if not seen or current in seen:
+        if not seen or not current or current in seen:
             continue
         texts = [view.text for view in shown] + ([sight.request.system] if prompt else [])
         if all(_MARKED_STALE.search(text) for text in texts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from ..history import Mutated
@@ -40,6 +41,7 @@ def reorder(reading: Reading, since: int) -> Iterator[Violation]:
                 change.fold.by,
                 f"after the fold, {pair[1]} stands behind {pair[0]}, which was said later",
                 (pair[1],),
+                facts=_moved(pair),
                 aspect=_reach(ledger, pair),
             )
     for sight in reading.sights_since(since):
@@ -53,8 +55,13 @@ def reorder(reading: Reading, since: int) -> Iterator[Violation]:
                 sight.blame,
                 f"in the request, {pair[1]} stands behind {pair[0]}, which was said later",
                 (pair[1],),
+                facts=_moved(pair),
                 aspect=_reach(ledger, pair),
             )
+
+
+def _moved(pair: tuple[str, str]) -> frozenset[str]:
+    return frozenset({"tool_result"} if "t" in (pair[0][0], pair[1][0]) else ())
 
 
 def _reach(ledger: Ledger, pair: tuple[str, str]) -> str:
@@ -68,7 +75,7 @@ def id_rewrite(reading: Reading, since: int) -> Iterator[Violation]:
         if not change.by_hook:
             continue
         before, after = said(change.before), said(change.fold.state)
-        words = reading.ledger.words_at(change.fold.turn, change.record)
+        latest = next((v.says for v in reversed(change.before) if v.says and v.says[0] == "u"), None)
         for token, views in before.items():
             old, new = {v.id for v in views}, {v.id for v in after.get(token, ())}
             if new and None not in old and not old & new:
@@ -78,7 +85,7 @@ def id_rewrite(reading: Reading, since: int) -> Iterator[Violation]:
                     change.fold.by,
                     f"the words of {token} moved from id {_ids(old)} to id {_ids(new)}",
                     (token,),
-                    frozenset({"latest_user_message"}) if words and token == words[-1] else frozenset(),
+                    frozenset({"latest_user_message"}) if token == latest else frozenset(),
                 )
 
 
@@ -134,7 +141,7 @@ def content_changed(reading: Reading, since: int) -> Iterator[Violation]:
                 what = "has lost its words"
             elif view.text not in now.text:
                 what = "is only partly there"
-            elif view.name != now.name or (view.extra and view.extra != now.extra):
+            elif view.name != now.name or not _keeps(view.extra, now.extra):
                 what = "has lost its name or metadata"
             else:
                 continue
@@ -147,6 +154,13 @@ def content_changed(reading: Reading, since: int) -> Iterator[Violation]:
                 (view.says,),
                 kind,
             )
+
+
+def _keeps(before: str, after: str) -> bool:
+    """Tell whether metadata (as JSON) still has every entry it had; more may have been added."""
+    if not before or before == after:
+        return True
+    return bool(after) and all(item in json.loads(after).items() for item in json.loads(before).items())
 
 
 def id_growth(reading: Reading, since: int) -> Iterator[Violation]:

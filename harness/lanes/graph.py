@@ -6,6 +6,7 @@ Slow (milliseconds a turn) and authoritative: every finding is confirmed here.
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,11 +27,13 @@ _INTERRUPTS: dict[Stop, dict[str, list[str]]] = {
 
 @contextmanager
 def _quiet_executor() -> Iterator[None]:
-    """Keep the executor from logging tools that end after another one has failed."""
+    """Keep LangGraph's executors quiet about tasks that end, or never start, after another has failed."""
     logger = logging.getLogger("concurrent.futures")
     was, logger.disabled = logger.disabled, True
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="coroutine 'arun_with_retry' was never awaited")
+            yield
     finally:
         logger.disabled = was
 
@@ -96,7 +99,8 @@ class GraphLane:
     def _run(self, given: Any, stop: StopPoint | None) -> bool:
         loop = self._session.loop
         if loop is not None:
-            return loop.run(self._arun(given, stop))
+            with _quiet_executor():
+                return loop.run(self._arun(given, stop))
         self._resumable = False
         interrupts: Any = {} if stop is None else _INTERRUPTS[stop.where]
         while True:

@@ -4,13 +4,26 @@ import pytest
 
 from sixfold.harness.candidate import Candidate
 from sixfold.harness.differential import compare_lanes
+from sixfold.harness.history import TurnEnded
 from sixfold.harness.play import play
+from sixfold.harness.steps import STEP_TYPES, UserTurn
 from sixfold.models.catalogue import CATALOGUE
 
 from ..correct import CORRECT
 from ..helpers import agent_of, explored, graph_agent_of
 from ..planted import PLANTED
+from .stricken import ASYNC, LOUD
 
+FEW, MANY = 8, 60
+# One of each kind: prompt, update by id, whole list, cut, summary, early end.
+HANDFUL = (
+    "1.stale-state",
+    "2.id-growth",
+    "3.attach-not-latest",
+    "4.hole",
+    "5.regenerated",
+    "6.ends-silently",
+)
 KNOWN = [load() for load in CATALOGUE.values()]
 SMALL = [
     *(candidate for item in PLANTED.values() for candidate in (item.flawed, item.correct)),
@@ -24,20 +37,31 @@ def assert_lanes_agree(candidate: Candidate, histories: int) -> None:
         reducer = play(agent, scenario).history
         graph = play(graph_agent, scenario, lane="graph").history
         assert compare_lanes(reducer, graph) is None, scenario
-        assert len(reducer.records) >= len(scenario.steps)
+        ended = sum(isinstance(record, TurnEnded) for record in reducer.records)
+        assert ended >= sum(isinstance(step, UserTurn) for step in scenario.steps)
+
+
+def test_the_scenarios_are_the_whole_vocabulary() -> None:
+    assert {type(step) for scenario in explored(MANY) for step in scenario.steps} == set(STEP_TYPES)
 
 
 @pytest.mark.parametrize("candidate", KNOWN, ids=lambda candidate: candidate.name)
 def test_lanes_agree_on_the_catalogue(candidate: Candidate) -> None:
-    assert_lanes_agree(candidate, 60)
+    assert_lanes_agree(candidate, FEW)
 
 
-@pytest.mark.parametrize("candidate", SMALL, ids=lambda candidate: candidate.name)
-def test_lanes_agree_on_small_candidates(candidate: Candidate) -> None:
-    assert_lanes_agree(candidate, 6)
+@pytest.mark.parametrize("code", HANDFUL)
+def test_lanes_agree_on_planted_flaws(code: str) -> None:
+    assert_lanes_agree(PLANTED[code].flawed, FEW)
+    assert_lanes_agree(PLANTED[code].correct, FEW)
+
+
+@pytest.mark.parametrize("candidate", [LOUD, ASYNC], ids=lambda candidate: candidate.name)
+def test_lanes_agree_where_every_fault_can_strike(candidate: Candidate) -> None:
+    assert_lanes_agree(candidate, 3 * FEW)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("candidate", SMALL, ids=lambda candidate: candidate.name)
-def test_lanes_agree_on_small_candidates_in_many_histories(candidate: Candidate) -> None:
-    assert_lanes_agree(candidate, 60)
+@pytest.mark.parametrize("candidate", [*KNOWN, *SMALL], ids=lambda candidate: candidate.name)
+def test_lanes_agree_in_many_histories(candidate: Candidate) -> None:
+    assert_lanes_agree(candidate, MANY)

@@ -13,7 +13,7 @@ from sixfold.models.catalogue import CATALOGUE
 from sixfold.models.resolve import resolve
 from sixfold.models.supply import SUPPLIES, arguments
 
-from ..flaws import Base
+from ..flaws.base import Base
 from ..helpers import agent_of, scenario_of
 
 SOURCE = """

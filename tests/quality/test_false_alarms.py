@@ -4,12 +4,26 @@ import pytest
 
 from sixfold.harness.faults import Fault
 from sixfold.harness.scenario import Scenario
-from sixfold.harness.steps import ChangeState, ToolCall, ToolRound, UserMessage, UserTurn
+from sixfold.harness.steps import (
+    ChangeState,
+    Configure,
+    Continue,
+    DeleteTurn,
+    LoadTurn,
+    Rewind,
+    ToolCall,
+    ToolRound,
+    TrimState,
+    UserMessage,
+    UserTurn,
+)
 
 from ..correct import CORRECT
 from ..helpers import assert_never_violates, codes, scenario_of
 
 ROUND = ToolRound()
+TWO_CALLS = ToolRound(calls=(ToolCall(), ToolCall()))
+THREE_CALLS = ToolRound(calls=(ToolCall(), ToolCall(), ToolCall()))
 SKIPPED = (Fault("skip", "before_agent"),)
 
 #: Histories in which a check once blamed a correct candidate, or might easily.
@@ -31,6 +45,26 @@ TEMPTING: list[tuple[str, Scenario]] = [
         scenario_of(UserTurn(rounds=(ROUND, ToolRound(calls=(ToolCall(), ToolCall()))))),
     ),
     ("fold-refusals", scenario_of(UserTurn())),
+    ("tag-the-question", scenario_of(UserTurn(messages=(UserMessage(hidden=True),)))),
+    ("note-of-the-turn", scenario_of(UserTurn(), ChangeState(to="empty"), UserTurn())),
+    ("fold-afterwards", scenario_of(UserTurn(), TrimState(), UserTurn())),
+    ("fold-into-system", scenario_of(UserTurn(), UserTurn(), TrimState(), UserTurn())),
+    ("fold-into-system", scenario_of(Configure(system_in_state=True), UserTurn(), UserTurn(), UserTurn())),
+    ("summarise-and-decorate", scenario_of(UserTurn(), UserTurn(), Rewind(), UserTurn())),
+    ("summarise-and-decorate", scenario_of(UserTurn(), UserTurn(), Continue(), Continue())),
+    ("offload-results", scenario_of(UserTurn(rounds=(ROUND,)), TrimState(), UserTurn())),
+    ("offload-results", scenario_of(UserTurn(rounds=(ROUND,)), DeleteTurn(), UserTurn())),
+    ("clear-all-but-the-newest", scenario_of(UserTurn(rounds=(TWO_CALLS,)), TrimState(), UserTurn())),
+    ("clear-all-but-the-newest", scenario_of(UserTurn(rounds=(TWO_CALLS,)), DeleteTurn(), UserTurn())),
+    ("call-limits", scenario_of(UserTurn(rounds=(THREE_CALLS,)), TrimState(), UserTurn())),
+    (
+        "mend-calls",
+        scenario_of(
+            UserTurn(rounds=(ROUND,), faults=(Fault("raise", "tool"),)),
+            UserTurn(faults=(Fault("skip", "wrap_model_call"),)),
+        ),
+    ),
+    ("mend-calls", scenario_of(LoadTurn(calls=2, arrangement="results_last"), UserTurn())),
     ("fold-refusals", scenario_of(UserTurn(), UserTurn(messages=(UserMessage(), UserMessage())))),
 ]
 
@@ -44,7 +78,7 @@ def test_correct_candidate_is_not_blamed(name: str, scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("name", CORRECT)
 def test_correct_candidate_is_clean(name: str) -> None:
-    assert_never_violates(CORRECT[name], histories=150)
+    assert_never_violates(CORRECT[name], histories=100)
 
 
 @pytest.mark.slow
