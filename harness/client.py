@@ -131,8 +131,7 @@ class Client:
         """Remove the messages of a turn that are still in state."""
         session = self._session
         turn = self.turn_ago(turns_ago)
-        tokens = set() if turn is None else set(session.ledger.of_turn(turn))
-        found = [view for view in session.state if self._token_of(view) in tokens and view.id]
+        found = [view for view, of in self._placed() if turn is not None and of == turn and view.id]
         session.happened("delete_turn", "not in state" if not found else f"turn {turn}")
         if not found:
             return None
@@ -146,6 +145,17 @@ class Client:
             return view.says or view.id
         return next((t for t, u in utterances.items() if u.call is not None and u.call == view.answers), None)
 
+    def _placed(self) -> list[tuple[View, int | None]]:
+        """Return each message of the state with the turn it stands in: its own, or the one before."""
+        placed: list[tuple[View, int | None]] = []
+        turn: int | None = None
+        for view in self._session.state:
+            token = self._token_of(view)
+            if token is not None:
+                turn = self._session.ledger.utterances[token].turn
+            placed.append((view, turn))
+        return placed
+
     def _forget(self, gone: Sequence[View]) -> None:
         """Enter that everything the messages carried or mentioned was removed on purpose."""
         session = self._session
@@ -158,7 +168,7 @@ class Client:
         """Clear the history but for the last `keep` turns."""
         session = self._session
         kept_turns = self._turns[len(self._turns) - keep :] if keep else []
-        kept = [view for view in session.state if self._belongs(view, kept_turns)]
+        kept = [view for view, of in self._placed() if of in kept_turns]
         gone = [view for view in session.state if view not in kept]
         session.happened("trim_state", f"{how}, {len(kept)} messages stay")
         self._forget(gone)
@@ -167,10 +177,6 @@ class Client:
         if how == "overwrite":
             return Overwrite(messages)
         return [RemoveMessage(id=REMOVE_ALL_MESSAGES), *messages]
-
-    def _belongs(self, view: View, turns: Sequence[int]) -> bool:
-        token = self._token_of(view)
-        return token is not None and self._session.ledger.utterances[token].turn in turns
 
     def go_back(self, turn: int, messages: Sequence[BaseMessage]) -> None:
         """Note that the conversation was taken back to the state before `turn`."""

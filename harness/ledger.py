@@ -114,10 +114,6 @@ class Ledger:
             token not in self.absences or self._absence(token, record) is None
         )
 
-    def of_turn(self, turn: int) -> list[str]:
-        """Return the tokens of everything said in `turn`."""
-        return [token for token, utterance in self.utterances.items() if utterance.turn == turn]
-
     def words_at(self, turn: int, record: int) -> tuple[str, ...]:
         """Return the user's words of `turn` as they were when history record `record` was made."""
         words = self.turn_words.get(turn, ())
