@@ -16,16 +16,22 @@ LINKS := $(wildcard build/__editable__.sixfold-*)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format bench wheel clean FORCE
+.PHONY: help run test test-slow corpus lint format bench wheel clean FORCE
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
 
 run: $(INSTALLED) ## fuzz the catalogue, or TARGETs: make run ARGS="deerflow --seed 1"
 	@$(BIN)/sixfold run $(ARGS)
 
 test: $(INSTALLED) ## run the tests on all cores: make test PYTEST_ARGS="-k fold"
 	@$(BIN)/pytest -n auto --dist worksteal $(PYTEST_ARGS)
+
+test-slow: $(INSTALLED) ## run the long searches of the tests, too
+	@$(BIN)/pytest -n auto --dist worksteal -m slow $(PYTEST_ARGS)
+
+corpus: $(INSTALLED) ## find the known public bugs again: make corpus ARGS="--local"
+	@$(BIN)/python -m tests.corpus $(ARGS)
 
 lint: $(INSTALLED) ## check style, format, import direction and types
 	@failed=; \

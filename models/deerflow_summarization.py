@@ -108,7 +108,7 @@ class Summarization(AgentMiddleware[Any, Any, Any]):
         if parts is None:
             return None
         try:
-            summary = self._model.invoke(self._prompt(state, parts[0])).text
+            summary = str(self._model.invoke(self._prompt(state, parts[0])).text)
         except Exception as error:  # noqa: BLE001  a summary may fail in any way; the turn goes on
             summary = self._failed(error)
         return self._update(summary, parts[1])
@@ -119,7 +119,7 @@ class Summarization(AgentMiddleware[Any, Any, Any]):
         if parts is None:
             return None
         try:
-            summary = (await self._model.ainvoke(self._prompt(state, parts[0]))).text
+            summary = str((await self._model.ainvoke(self._prompt(state, parts[0]))).text)
         except Exception as error:  # noqa: BLE001  a summary may fail in any way; the turn goes on
             summary = self._failed(error)
         return self._update(summary, parts[1])
