@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import partial
 
@@ -27,7 +28,12 @@ def turns(count: int) -> Scenario:
 def measure(agent: Agent, short: Scenario, long: Scenario) -> Block:
     """Time a long history, and as many turns in short ones."""
     repeats = LONG // SHORT
-    one = sandwich(partial(try_out, agent, short), partial(try_out, agent, long), repeats=repeats)
+    one = sandwich(
+        partial(try_out, agent, short),
+        partial(try_out, agent, long),
+        repeats=repeats,
+        clock=time.process_time,
+    )
     return Block(repeats * one.fast, one.slow)
 
 
@@ -42,9 +48,9 @@ def run() -> Iterator[Result]:
         for name, agent in agents.items():
             blocks[name].append(measure(agent, short, long))
     for name, measured in blocks.items():
-        time = total(measured)
+        both = total(measured)
         count = BLOCKS * LONG
-        per_turn = f"{1e6 * time.slow / count:,.0f} and {1e6 * time.fast / count:,.0f} µs a turn"
+        per_turn = f"{1e6 * both.slow / count:,.0f} and {1e6 * both.fast / count:,.0f} µs a turn"
         yield Result(
             f"cost per turn, {LONG} turns against {SHORT}, {name}",
             median_ratio(measured),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -18,10 +20,10 @@ from sixfold.harness.environment import Environment
 from sixfold.harness.scenario import Scenario
 from sixfold.harness.steps import Step
 from sixfold.models.deerflow import DEERFLOW
-from sixfold.strategies.machine import ContextMachine
+from sixfold.strategies.machine import ContextMachine, InvariantViolation
 
 from .targets import MACHINE_OVERHEAD, Result, Target
-from .timing import Block, WorkDiffersError, median_ratio, sandwich, spread, total
+from .timing import Block, NotMeasuredError, median_ratio, sandwich, spread, total
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,9 @@ class Size:
 
 #: As long as a drawn scenario, and Hypothesis' default.
 SIZES = (Size(10, 20, 20, MACHINE_OVERHEAD), Size(50, 5, 15, None))
+
+#: With a larger share of steps cut short by violations or errors, there is no number.
+MOST_CUT_SHORT = 0.01
 
 #: How often the bare machine runs on each side of the full one, to run about as long.
 REPEATS = 2
@@ -57,7 +62,8 @@ class PromptMiddleware(AgentMiddleware[Any, Any, Any]):
         return handler(request.override(system_message=SystemMessage(prompt)))
 
 
-#: A candidate without violations, as one would end an example. The installed middleware have some.
+#: A second candidate without violations, as a step with one is cut short; the installed middleware
+#: have many.
 PROMPT = Candidate(
     name="system prompt",
     build=lambda environment: [PromptMiddleware(environment)],
@@ -66,14 +72,24 @@ PROMPT = Candidate(
 
 
 class FullMachine(ContextMachine):
-    """Control and two candidates, all checks on; counts its steps."""
+    """Control and two candidates, all checks on; counts its steps.
+
+    A violation, or an error of the harness, would end the run. It is counted instead and shown; the
+    candidates that come after the one that caused it miss the step.
+    """
 
     candidates: ClassVar[tuple[Candidate, ...]] = (DEERFLOW, PROMPT)
     steps: ClassVar[int] = 0
+    cut_short: ClassVar[Counter[str]] = Counter()
 
     def perform(self, step: Step) -> None:
         FullMachine.steps += 1
-        super().perform(step)
+        try:
+            super().perform(step)
+        except InvariantViolation as violation:
+            FullMachine.cut_short[f"{violation.code} of {violation.candidate}"] += 1
+        except Exception as error:  # noqa: BLE001  tests look for errors; here they would only hide the time
+            FullMachine.cut_short[type(error).__name__] += 1
 
 
 class BareMachine(ContextMachine):
@@ -112,9 +128,10 @@ def compare(*, seed: int, steps: int, examples: int) -> tuple[Block, int]:
         partial(execute, BareMachine, seed=seed, steps=steps, examples=examples),
         partial(execute, FullMachine, seed=seed, steps=steps, examples=examples),
         repeats=REPEATS,
+        clock=time.process_time,
     )
     if BareMachine.steps != 2 * REPEATS * FullMachine.steps:
-        raise WorkDiffersError("the machines did not execute the same steps")
+        raise NotMeasuredError("the machines did not execute the same steps")
     return block, FullMachine.steps
 
 
@@ -122,12 +139,18 @@ def run() -> Iterator[Result]:
     """Measure for each size, one seed a block."""
     compare(seed=0, steps=10, examples=5)
     for size in SIZES:
+        FullMachine.cut_short.clear()
         measured = [
             compare(seed=seed, steps=size.steps, examples=size.examples) for seed in range(1, size.blocks + 1)
         ]
         blocks = [block for block, _ in measured]
-        time = total(blocks)
+        both = total(blocks)
         executed = sum(number for _, number in measured)
-        per_step = f"{1e6 * time.slow / executed:,.0f} and {1e6 * time.fast / executed:,.0f} µs a step"
+        cut_short = FullMachine.cut_short
+        if cut_short.total() > MOST_CUT_SHORT * executed:
+            raise NotMeasuredError(f"of {executed} steps, too many were cut short: {dict(cut_short)}")
+        per_step = f"{1e6 * both.slow / executed:,.0f} and {1e6 * both.fast / executed:,.0f} µs a step"
         name = f"state machine against a bare one, {size.steps} steps an example"
-        yield Result(name, median_ratio(blocks), "×", size.target, f"{per_step}, {spread(blocks)}")
+        reasons = "".join(f", {number} cut short by {what}" for what, number in cut_short.items())
+        note = f"{per_step}, {spread(blocks)}{reasons}"
+        yield Result(name, median_ratio(blocks), "×", size.target, note)

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import AgentMiddleware
 
 from .environment import Environment
 from .faults import DEFAULT_WORLD, FaultKind
 
-Middleware = AgentMiddleware[Any, Any, Any]
+if TYPE_CHECKING:
+    Middleware = AgentMiddleware[Any, Any, Any]
+else:
+    # The number of type parameters differs between LangChain versions.
+    Middleware = AgentMiddleware
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from inspect import isawaitable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import ModelRequest
@@ -22,14 +22,17 @@ from .faults import Fault, FaultPlace
 from .loop import run_sync
 from .session import Session, messages_of
 
-Request = ModelRequest[Any]
+if TYPE_CHECKING:
+    Request = ModelRequest[Any]
+else:
+    Request = ModelRequest
 
 NODE_HOOKS: tuple[FaultPlace, ...] = ("before_agent", "before_model", "after_model", "after_agent")
 
 Struck = tuple[int, Fault] | None
 
 
-class Interposer(AgentMiddleware[Any, Any, Any]):
+class Interposer(Middleware):
     """Stands for one member of a stack. Subclasses made by `interpose` carry its hooks."""
 
     def __init__(self, prototype: Middleware, member: int) -> None:
@@ -112,14 +115,12 @@ class Interposer(AgentMiddleware[Any, Any, Any]):
             return await passed if isawaitable(passed) else passed
         before = list(request.messages)
         seen = session.book.views(before)
-        prompt = request.system_message
+        prompt = _prompt_of(request)
         edited = False
 
         def watched(inner_request: Request) -> Any:
             nonlocal edited
-            edited = (
-                session.book.views(inner_request.messages) != seen or inner_request.system_message != prompt
-            )
+            edited = session.book.views(inner_request.messages) != seen or _prompt_of(inner_request) != prompt
             if edited:
                 session.edited_by = by
             return handler(inner_request)
@@ -137,10 +138,16 @@ class Interposer(AgentMiddleware[Any, Any, Any]):
         except BaseException as error:
             session.hook_ran(by, "raised", error)
             raise
-        session.notice_mutation(by, before, before)
+        shared = request.messages is request.state.get("messages")
+        session.notice_mutation(by, before, request.messages if shared else before)
         session.wrote("model", [])
         session.hook_ran(by, "update" if edited else "nothing")
         return result
+
+
+def _prompt_of(request: Request) -> Any:
+    """Return the system prompt, which LangChain before 1.1 keeps as text."""
+    return getattr(request, "system_message", None) or getattr(request, "system_prompt", None)
 
 
 def _changes(update: Any) -> bool:

@@ -67,6 +67,7 @@ class Session:
         self._offered: dict[str, Utterance] = {}
         self._where = ""
         self._ids: list[int] = []
+        self._old = 0
         self._pending: tuple[str, list[BaseMessage]] | None = None
         self.ledger.states.append((0, self.environment.state.token()))
         model.attach(self)
@@ -244,7 +245,7 @@ class Session:
         if not self._offered:
             return
         at = len(self.history.records) - 1
-        for view in self.state:
+        for view in self.state[self._old :]:
             said = self._offered.pop(view.says, None) if view.says else None
             if said is not None:
                 self.ledger.say(said.entered(view.id, at))
@@ -255,8 +256,10 @@ class Session:
         known = len(self._ids)
         if known and ids[:known] == self._ids:
             state = self.state + self.book.views(messages[known:])
+            self._old = known
         else:
             state = self.book.views(messages)
+            self._old = 0
         self._ids = ids
         return state
 

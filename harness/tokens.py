@@ -7,6 +7,7 @@ turn a message carries, whoever wrote the message.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 #: One token, and whether the words that the harness wrote behind it still follow ("⟦u1⟧ ask:").
@@ -28,6 +29,7 @@ class Mentions(NamedTuple):
 _NOTHING = Mentions((), (), ())
 
 
+@lru_cache(maxsize=65_536)
 def token_text(token: str, words: int) -> str:
     """Return the full text of the utterance or state version `token`.
 
@@ -45,6 +47,7 @@ def bare(token: str) -> str:
     return f"⟦{token}⟧"
 
 
+@lru_cache(maxsize=16_384)
 def mentions(text: str) -> Mentions:
     """Find the tokens in `text`, each once, in order of appearance."""
     if "⟦" not in text:

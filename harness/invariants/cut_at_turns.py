@@ -16,7 +16,7 @@ def cut_inside_turn(reading: Reading, since: int) -> Iterator[Violation]:
         if not change.by_hook or not change.gone:
             continue
         left = said(change.fold.state)
-        for turn in sorted({utterances[t].turn for t in change.gone if t in utterances}):
+        for turn in sorted({utterances[t].turn for t in change.gone if t in utterances} - {0}):
             stays = [t for t in left if t in utterances and utterances[t].turn == turn]
             if not stays:
                 continue

@@ -73,6 +73,9 @@ def hook_error(reading: Reading, since: int) -> Iterator[Violation]:
 
 def ends_silently(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield turns that the candidate ended early without a word to the user at any time in the turn."""
+    cuts = (r for r in reading.history.records[since:] if isinstance(r, TurnEnded))
+    if not any(record.how == "cut" for record in cuts):
+        return
     spoken = False
     by = "agent"
     before: Views = ()

@@ -64,6 +64,8 @@ def _last_summary(records: Sequence[object], by: str) -> Summarised | None:
 
 def regenerated(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield summariser calls over nothing but what a stored summary already covers."""
+    if not reading.summaries:
+        return
     covered: set[str] = set()
     open_call: Summarised | None = None
     committed = {change.record for change in reading.changes if change.gone and change.by_hook}
@@ -137,6 +139,8 @@ def _is_summary(view: View) -> bool:
 
 def thrash(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield the third turn in a row in which the candidate summarised and no message left the state."""
+    if not reading.summaries:
+        return
     idle: list[int] = []
     for index, record in enumerate(reading.history.records):
         if not (isinstance(record, Fold) and "." in record.by):

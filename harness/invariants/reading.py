@@ -6,7 +6,9 @@ follows a growing history; read afresh from disk it gives the same.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from operator import attrgetter
 
 from ..history import FaultFired, Fold, Happened, History, Record, Requested, Summarised
 from ..ledger import Ledger
@@ -35,6 +37,11 @@ class Change:
     def by_hook(self) -> bool:
         """Tell whether a candidate's hook made this change."""
         return "." in self.fold.by
+
+    @property
+    def by_client(self) -> bool:
+        """Tell whether a client made this change on purpose."""
+        return self.fold.by in ("client", "edit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +120,7 @@ class Reading:
         self.changes: list[Change] = []
         self.sights: list[Sight] = []
         self._tool_problems: dict[int, list[tuple[str, str, str]]] = {}
+        self.summaries = 0
         self._read = 0
         self._state: Views = ()
         self._blame = REQUEST
@@ -130,17 +138,28 @@ class Reading:
 
     def changes_since(self, record: int) -> list[Change]:
         """Return the changes from history record `record` on."""
-        return self.changes if record == 0 else [c for c in self.changes if c.record >= record]
+        return self.changes[bisect_left(self.changes, record, key=attrgetter("record")) :]
 
     def sights_since(self, record: int) -> list[Sight]:
         """Return the sights from history record `record` on."""
-        return self.sights if record == 0 else [s for s in self.sights if s.record >= record]
+        return self.sights[bisect_left(self.sights, record, key=attrgetter("record")) :]
 
     def tool_problems(self, sight: Sight) -> list[tuple[str, str, str]]:
         """Return what a strict provider finds wrong with the tool calls of a request: code, call, detail."""
         if sight.record not in self._tool_problems:
-            self._tool_problems[sight.record] = tool_problems(sight.request.messages)
+            self._tool_problems[sight.record] = self._look_at_calls(sight)
         return self._tool_problems[sight.record]
+
+    def _look_at_calls(self, sight: Sight) -> list[tuple[str, str, str]]:
+        """Look at the new messages only when the request continues one that was in order."""
+        messages, previous = sight.request.messages, sight.previous
+        if previous is not None and sight.extends and self._tool_problems.get(previous.record) == []:
+            start = min(len(previous.request.messages), len(messages) - 1)
+            while start > 0 and messages[start].role == "tool":
+                start -= 1
+            if not tool_problems(messages[start:]):
+                return []
+        return tool_problems(messages)
 
     def _follow(self, index: int, record: Record) -> None:
         match record:
@@ -153,6 +172,7 @@ class Reading:
             case FaultFired(turn=turn):
                 self._fault_turn = turn
             case Summarised(failure=failure, faithful=faithful):
+                self.summaries += 1
                 if failure is None:
                     self._causes.add("compaction")
                 if not faithful:

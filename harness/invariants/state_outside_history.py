@@ -77,13 +77,9 @@ def state_missing(reading: Reading, since: int) -> Iterator[Violation]:
 
 
 def _unmarked_state(view: View) -> bool:
-    """Tell whether a user message is state that nothing marks as not the user's: no name, tag or metadata."""
+    """Tell whether a user message is state that nothing marks as not the user's: no name, no metadata."""
     return (
-        bool(view.mentions.states)
-        and not view.mentions.utterances
-        and view.name is None
-        and not view.extra
-        and not view.text.lstrip().startswith("<")
+        bool(view.mentions.states) and not view.mentions.utterances and view.name is None and not view.extra
     )
 
 

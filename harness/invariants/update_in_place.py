@@ -33,6 +33,8 @@ def reorder(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield folds and edited requests in which utterances no longer stand in the order of the session."""
     ledger = reading.ledger
     for change in reading.changes_since(since):
+        if change.by_client:
+            continue
         pair = _out_of_order(ledger, change.fold.state)
         if pair is not None and _out_of_order(ledger, change.before) is None:
             yield Violation(
@@ -96,6 +98,8 @@ def _ids(ids: set[str | None]) -> str:
 def duplicate(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield folds and edited requests in which an utterance stands twice that stood once before."""
     for change in reading.changes_since(since):
+        if change.by_client:
+            continue
         yield from _twice(change.record, change.fold.by, change.before, change.fold.state)
     for sight in reading.sights_since(since):
         if sight.request.edited_by:

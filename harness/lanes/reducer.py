@@ -47,6 +47,11 @@ def _writes(update: Any, known: Iterable[str]) -> list[Write]:
     )
 
 
+def _calls_of(send: Send) -> list[Any]:
+    """Return the tool calls that a `Send` to the tool node carries; before LangChain 1.2 in a dict."""
+    return [send.arg["tool_call"]] if isinstance(send.arg, dict) else list(send.arg)
+
+
 class ReducerLane:
     """Drives one history by calling nodes and folding their writes, superstep by superstep."""
 
@@ -194,7 +199,7 @@ class ReducerLane:
         path, ends = branch
         chosen: Any = path(self._read(self._wiring.all_fields))
         if isinstance(chosen, list) and chosen and isinstance(chosen[0], Send):
-            return [call for send in chosen for call in send.arg]
+            return [call for send in chosen for call in _calls_of(send)]
         if isinstance(chosen, list):
             chosen = chosen[0]
         target: str = ends[chosen] if ends else chosen

@@ -279,7 +279,12 @@ PACKAGES: tuple[Case, ...] = (
         _LANGMEM,
         None,
         ("6.hook-error",),
-        story(UserTurn(), UserTurn(), UserTurn(), UserTurn(), DeleteTurn(turns_ago=3), UserTurn()),
+        story(
+            UserTurn(),
+            UserTurn(messages=(UserMessage(), UserMessage()), rounds=(ROUND,)),
+            DeleteTurn(),
+            UserTurn(),
+        ),
     ),
     Case(
         "L35",
