@@ -177,7 +177,10 @@ COMPARED: frozenset[str] = frozenset(comparison.code for comparison in COMPARISO
 def compare(
     agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer", invariants: tuple[int, ...] = ()
 ) -> list[Violation]:
-    """Return what the comparisons find in `lane`. Control has nothing to compare: it is the measure."""
+    """Return what the comparisons find in `lane`, all at record 0: it shows in no single history.
+
+    Control has nothing to compare: it is the measure.
+    """
     if agent.candidate.name == CONTROL.name:
         return []
     found = []

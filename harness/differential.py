@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .agent import Agent
 from .comparisons import compare
@@ -43,10 +43,9 @@ def try_out(
     reading = Reading(player.ledger, player.history)
     judged = judge(reading, agent.candidate.contract, invariants=invariants)
     if comparing:
-        judged += [
-            Judged(violation, "violated")
-            for violation in compare(agent, scenario, lane=lane, invariants=invariants)
-        ]
+        last = len(player.history.records) - 1
+        found = compare(agent, scenario, lane=lane, invariants=invariants)
+        judged += [Judged(replace(violation, record=last), "violated") for violation in found]
     return Trial(player.history, reading, tuple(judged))
 
 
