@@ -100,7 +100,10 @@ def replay(
 @app.command()
 def explain(
     code: Annotated[
-        str | None, typer.Argument(help="A check code, such as 4.question-lost; all codes without.")
+        str | None,
+        typer.Argument(
+            help="A check code such as 4.question-lost, or an invariant's number; all codes without."
+        ),
     ] = None,
 ) -> None:
     """Say what a check judges, why it matters, how a violation looks and how systems avoid it."""

@@ -12,10 +12,16 @@ from ..reports.explanations import explain
 
 
 def explain_command(code: str | None) -> None:
-    """Print what there is to say about `code`, or all codes. Raises `SixfoldError` for an unknown one."""
+    """Print what there is to say about a check, or about all of an invariant; list the codes without.
+
+    Raises `SixfoldError` for an unknown code.
+    """
     if code is None:
         for check in RULES:
             typer.echo(f"{check.code:<28}{check.title}")
+        return
+    if code.isdigit() and any(check.invariant == int(code) for check in RULES):
+        typer.echo("\n\n".join(explain(check) for check in RULES if check.invariant == int(code)))
         return
     found = rule_by_code(code)
     if found is None:

@@ -17,6 +17,7 @@ from ..harness.rules import rule_by_code
 from ..harness.scenario import load
 from ..models.resolve import resolve
 from ..reports.picture import harmless, timeline
+from ..reports.terminal import say
 
 
 def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
@@ -30,7 +31,8 @@ def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
     violated = False
     for target in dict.fromkeys(targets or ["control"]):
         candidate = resolve(target)
-        trial = try_out(build_agent(candidate, direct=chosen == "reducer"), scenario, lane=chosen)
+        agent = build_agent(candidate, direct=chosen == "reducer")
+        trial = try_out(agent, scenario, lane=chosen, comparing=True)
         console.print(Text(f"{harmless(candidate.name, 60)} ({chosen} lane)", style="bold"))
         remarks: dict[int, list[str]] = {}
         for item in trial.judged:
@@ -38,12 +40,12 @@ def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
             remarks.setdefault(item.violation.record, []).append(harmless(note))
             violated |= item.ruling == "violated"
         for who, what, index in timeline(trial.history):
-            console.print(Text(f"  {who}: {what}"))
+            say(console, f"{who}: {what}" if what else who, 2)
             for note in remarks.pop(index, ()):
-                console.print(Text(f"      ← {note}", style="red" if " violated: " in note else "yellow"))
+                say(console, Text(f"← {note}", style="red" if " violated: " in note else "yellow"), 6)
         for notes in remarks.values():
             for note in notes:
-                console.print(Text(f"      ← {note}"))
+                say(console, Text(f"← {note}", style="red" if " violated: " in note else "yellow"), 6)
         codes = sorted({i.violation.code for i in trial.judged if i.ruling == "violated"})
         if not codes:
             console.print(Text("  holds\n", style="green"))

@@ -228,6 +228,7 @@ class Campaign:
         }
         return CandidateResult(
             candidate.name,
+            candidate.target or candidate.name,
             candidate.source,
             verdicts,
             dict(sorted(tally.violations.items())),

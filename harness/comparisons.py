@@ -130,13 +130,13 @@ def _head_dependent(agent: Agent, scenario: Scenario, play: Play) -> str | None:
     if here is None or there is None or here == there:
         return None
     return (
-        f"attached {_places(here)} from the end of the history, and {_places(there)} "
-        "when two finished turns stand before it"
+        f"context is attached {_places(here)} the end of the history; {_places(there)} it "
+        "when two finished turns come first"
     )
 
 
 def _places(places: tuple[int, ...]) -> str:
-    return "at place " + " and ".join(map(str, places))
+    return f"{' and '.join(map(str, places))} messages before"
 
 
 COMPARISONS: tuple[Comparison, ...] = (

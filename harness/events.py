@@ -35,6 +35,7 @@ class CandidateResult:
     """
 
     name: str
+    target: str
     source: str
     verdicts: dict[int, Verdict]
     violations: dict[str, int]

@@ -57,6 +57,7 @@ def finding_data(finding: Finding) -> dict[str, Any]:
 def _candidate_data(result: CandidateResult) -> dict[str, Any]:
     return {
         "name": result.name,
+        "target": result.target,
         "source": result.source,
         "verdicts": {str(number): str(verdict) for number, verdict in result.verdicts.items()},
         "violations": result.violations,

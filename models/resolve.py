@@ -13,6 +13,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,8 @@ from .supply import arguments, construct
 
 _FORMS = (
     "A target is a catalogue name (see `sixfold list`), pkg.module:Name or path/to/file.py:name of an "
-    "AgentMiddleware class or instance, a list of them, or a factory that takes the Environment."
+    "AgentMiddleware class or instance, a list of them, a factory that takes the Environment, or a "
+    "Candidate."
 )
 
 
@@ -78,6 +80,9 @@ def _load_file(path: Path, target: str) -> Any:
         raise TargetError(f"{path} cannot be loaded as Python", place=target, remedy="Name a .py file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
@@ -102,7 +107,7 @@ def _import_failed(error: BaseException, target: str) -> TargetError:
 
 def _candidate(thing: Any, target: str) -> Candidate:
     if isinstance(thing, Candidate):
-        return thing
+        return replace(thing, target=target)
     if isinstance(thing, type) and issubclass(thing, AgentMiddleware):
         names = arguments(thing, target)
         return Candidate(

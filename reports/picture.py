@@ -20,6 +20,7 @@ from ..harness.history import (
     Summarised,
     TurnEnded,
 )
+from ..harness.ledger import SYSTEM_ID
 from ..harness.views import View, Views
 
 
@@ -41,6 +42,8 @@ def _kind(view: View) -> str:
         return ""
     if view.role == "tool":
         return "result "
+    if view.id == SYSTEM_ID:
+        return "system "
     if view.mentions.utterances:
         return "summary "
     return "reminder " if view.role in ("system", "human") else f"{view.role} "
@@ -86,7 +89,10 @@ def _draw(record: object) -> tuple[str, str] | None:
         case FaultFired(kind=kind, by=by):
             return "fault", f"{kind} at {harmless(by, 60)}"
         case Summarised(failure=failure, tokens=tokens):
-            return "summariser", f"failed ({failure})" if failure else f"summarises {' '.join(tokens)}"
+            return (
+                "summariser",
+                f"failed ({failure})" if failure else f"summarises {' '.join(tokens) or 'nothing'}",
+            )
         case Mutated(by=by, after=after):
             return harmless(by, 60), f"changed in place: {line(after)}"
         case HookRan(by=by, outcome="raised", error=error):

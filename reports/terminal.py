@@ -34,12 +34,14 @@ def print_result(console: Console, result: RunResult, *, replay: str) -> None:
     """Print the outcome of a run. `replay` is the start of the command that replays a scenario."""
     _print_matrix(console, result)
     _print_reached(console, result)
+    targets = {candidate.name: candidate.target for candidate in result.candidates}
     for group in _grouped(result.findings):
-        _print_group(console, group, replay)
+        _print_group(console, group, replay, targets[group[0].signature.candidate])
     _print_summary(console, result)
 
 
-def _say(console: Console, text: str | Text, indent: int = 0) -> None:
+def say(console: Console, text: str | Text, indent: int = 0) -> None:
+    """Print `text` as it is, never as markup, with every line indented."""
     if isinstance(text, str):
         text = Text(text)
     console.print(Padding(text, (0, 0, 0, indent), expand=False))
@@ -57,11 +59,11 @@ def _print_matrix(console: Console, result: RunResult) -> None:
     console.print(table)
     console.print()
     for number in judged:
-        _say(console, Text(f"{number}  {INVARIANTS[number]}", style="dim"))
+        say(console, Text(f"{number}  {INVARIANTS[number]}", style="dim"))
     for candidate in result.candidates:
         for code, count in candidate.waivers.items():
             name = harmless(candidate.name, 60)
-            _say(console, Text(f"waived by the contract of {name}: {code} in {count} histories", style="dim"))
+            say(console, Text(f"waived by the contract of {name}: {code} (histories: {count})", style="dim"))
     console.print()
 
 
@@ -70,14 +72,14 @@ def _verdict(verdict: Verdict) -> Text:
 
 
 def _print_reached(console: Console, result: RunResult) -> None:
-    _say(console, Text("Reached, in all histories", style="italic"))
+    say(console, Text("Reached, in all histories", style="italic"))
     for candidate in result.candidates:
-        _say(console, f"{harmless(candidate.name, 60)}: {_reached(candidate)}")
+        say(console, f"{harmless(candidate.name, 60)}: {_reached(candidate)}")
         for goal in candidate.unreached:
             warning = f"never reached: {goal}; what needs it is inconclusive"
-            _say(console, Text(warning, style="magenta"), 2)
+            say(console, Text(warning, style="magenta"), 2)
         if not candidate.deterministic:
-            _say(console, Text("not deterministic: two replays of one scenario differ", style="magenta"), 2)
+            say(console, Text("not deterministic: two replays of one scenario differ", style="magenta"), 2)
     console.print()
 
 
@@ -124,40 +126,47 @@ def _confirmation(finding: Finding) -> str:
     return f"{'' if finding.confirmed else 'NOT '}confirmed in the real create_agent graph"
 
 
-def _print_group(console: Console, group: list[Finding], replay: str) -> None:
+def _print_group(console: Console, group: list[Finding], replay: str, target: str) -> None:
     first = group[0]
     for finding in group:
         check = rule_by_code(finding.signature.code)
         code = (finding.signature.code, "bold red")
         name = harmless(finding.signature.candidate, 60)
         title = check.title if check is not None else "see the documentation"
-        _say(console, Text.assemble((finding.id, "bold"), " ", code, f" {name}: {title}"))
+        say(console, Text.assemble((finding.id, "bold"), " ", code, f" {name}: {title}"))
         if check is not None:
-            _say(console, Text(check.why, style="dim"), 4)
+            say(console, Text(check.why, style="dim"), 4)
     size = "1-minimal: without any one step it passes" if first.minimal else "not shown to be minimal"
-    _say(console, f"needs {_needs(first)} ({size})", 2)
+    say(console, f"needs {_needs(first)} ({size})", 2)
     remarks: dict[int, list[Finding]] = {}
     for finding in group:
         remarks.setdefault(finding.record, []).append(finding)
     for who, what, index in timeline(first.history):
-        marked = remarks.get(index, [])
-        _say(console, Text(f"{who}: {what}", style="bold" if marked else ""), 4)
-        for finding in marked:
-            note = f"← {finding.signature.code}: {harmless(finding.detail, 200)}"
-            _say(console, Text(note, style="bold red"), 8)
+        marked = remarks.pop(index, [])
+        say(console, Text(f"{who}: {what}" if what else who, style="bold" if marked else ""), 4)
+        _print_remarks(console, marked)
+    for marked in remarks.values():
+        _print_remarks(console, marked)
     held = ", ".join(harmless(name, 60) for name in first.held_by) or "no other candidate"
-    _say(console, f"{_confirmation(first)}; holds on the same history: {held}", 2)
-    _say(console, f"shows at {harmless(first.signature.by, 80)}; first seen in history {first.histories}", 2)
-    command = f"{replay}/scenarios/{first.id}.json {harmless(first.signature.candidate, 200)}"
+    say(console, f"{_confirmation(first)}; holds on the same history: {held}", 2)
+    say(console, f"shows at {harmless(first.signature.by, 80)}; first seen in history {first.histories}", 2)
+    command = f"{replay}/scenarios/{first.id}.json {harmless(target, 400)}"
     console.print(Text(f"  {command}", style="cyan"), soft_wrap=True)
     console.print()
 
 
+def _print_remarks(console: Console, marked: Iterable[Finding]) -> None:
+    for finding in marked:
+        note = f"← {finding.signature.code}: {harmless(finding.detail, 200)}"
+        say(console, Text(note, style="bold red"), 8)
+
+
 def _print_summary(console: Console, result: RunResult) -> None:
+    count = len(result.findings)
     end = "" if result.complete else ", stopped by the time budget"
-    _say(
+    say(
         console,
-        f"{len(result.findings)} distinct findings in {result.histories} histories on "
+        f"{count} distinct finding{'s' * (count != 1)} in {result.histories} histories on "
         f"{len(result.candidates)} candidates (seed {result.options.seed}{end}); "
-        f"{result.lanes_compared} histories compared between lanes.",
+        f"{result.lanes_compared} histories compared between the reducer lane and the real graph.",
     )

@@ -147,7 +147,13 @@ def user_turns(
         some = st.one_of(st.tuples(one), st.tuples(one), st.tuples(one, one))
         none: st.SearchStrategy[tuple[Fault, ...]] = st.just(())
         extra["faults"] = st.one_of(*[none] * (fault_odds - 1), some)
-    return st.builds(UserTurn, messages=messages, rounds=rounds, **extra)
+
+    @st.composite
+    def user_turn(draw: st.DrawFn) -> UserTurn:
+        drawn = {name: draw(strategy) for name, strategy in extra.items()}
+        return UserTurn(messages=draw(messages), rounds=draw(rounds), **drawn)  # type: ignore[arg-type]
+
+    return user_turn()
 
 
 def continues(faults: tuple[Fault, ...] = ()) -> st.SearchStrategy[Continue]:

@@ -32,10 +32,16 @@ def stale_question(reading: Reading, since: int) -> Iterator[Violation]:
                 "3.stale-question",
                 sight.record,
                 sight.blame,
-                f"in turn {turn} the last user words that the model sees are "
-                f"{', '.join(last.mentions.utterances)}, of turn {', '.join(map(str, sorted(turns)))}",
+                f"in turn {turn} {_last_words(last)}, of turn {', '.join(map(str, sorted(turns)))}",
                 last.mentions.utterances,
             )
+
+
+def _last_words(view: View) -> str:
+    told = ", ".join(view.mentions.utterances)
+    if view.says is not None:
+        return f"the last user words that the model sees are {told}"
+    return f"the last message in the user's role is a summary of {told}"
 
 
 def _shows_words(messages: Views, words: tuple[str, ...]) -> bool:

@@ -146,7 +146,7 @@ def content_changed(reading: Reading, since: int) -> Iterator[Violation]:
             elif view.text not in now.text:
                 what = "is only partly there"
             elif view.name != now.name or not _keeps(view.extra, now.extra):
-                what = "has lost its name or metadata"
+                what = f"has lost its {'name' if view.name != now.name else 'metadata'}"
             else:
                 continue
             kind = frozenset({"tool_result"} if view.says[0] == "t" else ())
