@@ -99,7 +99,8 @@ class DirectFakeChatModel(FakeChatModel):
 
     def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> AIMessage:
         """Answer at once."""
-        if self._speaks_script:
-            return self._answer(input)
+        session = self._session
+        if session is not None and type(input) is list and self._speaks_script:
+            return session.model_called(input)
         prompt: PromptValue = self._convert_input(input)
         return self._answer(prompt.to_messages())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal, Protocol
 
 from . import script
@@ -182,10 +183,23 @@ class Player:
             session.happened("runs synchronously")
 
 
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Keep the cyclic garbage collector from walking all of LangChain in the middle of a history."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def play(agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer") -> Player:
     """Play `scenario` on the candidate of `agent`; return the player with history and ledger."""
     player = Player(agent, lane=lane)
-    with player.in_virtual_time():
+    with player.in_virtual_time(), _collector_paused():
         for step in scenario.steps:
             player.perform(step)
     return player

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from .ledger import Utterance
-from .steps import LoadTurn, ToolCall, ToolRound, UserMessage, UserTurn
+from .steps import IdStyle, LoadTurn, Shape, ToolCall, ToolRound, UserMessage, UserTurn
 from .tokens import token_text
 
 _PIXEL = "data:image/png;base64,iVBORw0KGgo="
@@ -108,35 +108,42 @@ def user_words(message: UserMessage, turn: int, number: int) -> Spoken:
     """Return the user's message `number` (from 0) of `turn`, in the shape and form the step asks for."""
     token = f"u{turn}" if number == 0 else f"u{turn}.{number + 1}"
     text = token_text(token, message.words)
-    identity = {"chosen": token, "none": None, "suffixed": f"{token}__user", "numeric": f"{turn}{number}"}
-    message_id = identity[message.id]
+    message_id = token if message.id == "chosen" else _odd_id(message.id, token, turn, number)
     if message.shape == "reminder_like":
         text = f"{text} <system-reminder>2026-01-01 is the current date</system-reminder>"
+    content: Any = text if message.shape in ("text", "reminder_like") else _odd_content(message.shape, text)
+    said = None
+    if message.shape != "empty":
+        question = message.name != "summary"
+        order = (turn, 0, number)
+        said = Utterance(token, turn if question else 0, order, text, message_id, 0, None, question)
+    extra: dict[str, Any] = {"hide_from_ui": True} if message.hidden else {}
+    if message.form == "message":
+        return Spoken(HumanMessage(content, id=message_id, name=message.name, additional_kwargs=extra), said)
+    if message.form == "tuple":
+        return Spoken(("user", content), said)
+    data: dict[str, Any] = {"role": "user", "content": content}
+    if message_id is not None:
+        data["id"] = message_id
+    if message.name is not None:
+        data["name"] = message.name
+    if extra:
+        data["additional_kwargs"] = extra
+    return Spoken(data, said)
+
+
+def _odd_id(style: IdStyle, token: str, turn: int, number: int) -> str | None:
+    return {"none": None, "suffixed": f"{token}__user", "numeric": f"{turn}{number}"}[style]
+
+
+def _odd_content(shape: Shape, text: str) -> Any:
     contents: dict[str, Any] = {
         "blocks": [{"type": "text", "text": text}],
         "strings": [text, "please"],
         "image": [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": _PIXEL}}],
         "empty": "",
     }
-    content = contents.get(message.shape, text)
-    said = None
-    if message.shape != "empty":
-        question = message.name != "summary"
-        order = (turn, 0, number)
-        said = Utterance(token, turn if question else 0, order, text, message_id, 0, None, question)
-    if message.form == "tuple":
-        return Spoken(("user", content), said)
-    extra: dict[str, Any] = {"hide_from_ui": True} if message.hidden else {}
-    if message.form == "dict":
-        data: dict[str, Any] = {"role": "user", "content": content}
-        if message_id is not None:
-            data["id"] = message_id
-        if message.name is not None:
-            data["name"] = message.name
-        if extra:
-            data["additional_kwargs"] = extra
-        return Spoken(data, said)
-    return Spoken(HumanMessage(content, id=message_id, name=message.name, additional_kwargs=extra), said)
+    return contents[shape]
 
 
 def loaded(step: LoadTurn, turn: int) -> list[Spoken]:
