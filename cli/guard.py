@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 import typer
 
 from ..harness.errors import ExitCode, SixfoldError
+from ..reports.picture import harmless
 
 #: Typer brings its own copy of click from some version on; this is the base of its errors in any.
 _UsageError: Any = typer.BadParameter.__mro__[2]
+
+
+def _complain(cause: str, place: str, remedy: str) -> None:
+    """Print an error; text of targets and files in it must not reach the terminal raw."""
+    print(f"error: {harmless(cause, 2000)}\n  where: {harmless(place, 1000)}", file=sys.stderr)
+    first, *more = remedy.splitlines()
+    print(f"  remedy: {harmless(first, 1000)}", file=sys.stderr)
+    for line in more[:20]:
+        print(f"    {harmless(line, 1000)}" if line.strip() else "", file=sys.stderr)
 
 
 def guarded(app: Callable[..., object]) -> None:
@@ -31,15 +42,20 @@ def guarded(app: Callable[..., object]) -> None:
         print("interrupted", file=sys.stderr)
         code = 130
     except SixfoldError as error:
-        print(f"error: {error.cause}\n  where: {error.place}\n  remedy: {error.remedy}", file=sys.stderr)
+        _complain(error.cause, error.place, error.remedy)
         code = error.exit_code
     except BrokenPipeError:
         sys.stderr.close()
         code = ExitCode.NOTHING_NEW
-    except Exception:  # noqa: BLE001  the last line of defence, and it says so
-        import traceback
-
-        traceback.print_exc()
+    except OSError as error:
+        place = error.filename or "the file system"
+        _complain(
+            str(error.strerror or error), str(place), "Check the folder, its rights and the space left."
+        )
+        code = ExitCode.USAGE
+    except BaseException:  # noqa: BLE001  the last line of defence, and it says so
+        for line in traceback.format_exc().splitlines():
+            print(harmless(line), file=sys.stderr)
         print("error: this is a bug of Sixfold; please report it with the lines above", file=sys.stderr)
         code = ExitCode.BROKEN_HARNESS
     sys.exit(int(code) if isinstance(code, int) else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from ..harness.verdicts import Verdict
 from ..models.catalogue import DEFAULT_TARGETS
 from ..models.resolve import resolve
 from ..reports import json_report, terminal
+from ..reports.picture import harmless
 from ..reports.progress import ProgressBar
 from ..strategies.scenarios import explore
 
@@ -73,10 +75,14 @@ def run_command(
         campaign.stream.listeners.append(folder)
         result = campaign.run(explore)
     for name, error in campaign.stream.broken:
-        messages.print(f"warning: the listener {name} broke: {type(error).__name__}: {error}", markup=False)
+        what = harmless(f"warning: {name} broke and was left out: {type(error).__name__}: {error}")
+        messages.print(what, markup=False)
     if output_format == "json":
-        typer.echo(json_report.render(result), nl=False)
+        sys.stdout.write(json_report.render(result).encode("utf-8", "backslashreplace").decode())
     else:
         terminal.print_result(Console(), result, replay=f"sixfold replay {report_dir}/latest")
-        messages.print(f"saved in {folder.path}", markup=False)
+        if folder in campaign.stream.listeners:
+            messages.print(f"saved in {folder.path}", markup=False)
+        else:
+            messages.print(f"NOT saved: {folder.path} is incomplete; see the warning above", markup=False)
     raise typer.Exit(exit_code(result))

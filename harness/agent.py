@@ -6,6 +6,7 @@ the reducer lane by calling its nodes, edges and channels directly.
 
 from __future__ import annotations
 
+import gc
 import warnings
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -35,9 +36,9 @@ def _build(candidate: Candidate, environment: Environment) -> list[Middleware]:
     try:
         with environment.clock.running():
             stack = list(candidate.build(environment))
-    except SixfoldError:
+    except (SixfoldError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         raise TargetError(
             f"building the middleware raised {type(error).__name__}: {error}",
             place=place,
@@ -127,6 +128,12 @@ class Agent:
     def renew(self, session: Session) -> None:
         """Give the session new middleware instances, as a new process would."""
         stack = _build(self.candidate, session.environment)
+        if [type(member) for member in stack] != [type(i.inner) for i in self.interposers]:
+            raise TargetError(
+                "the factory does not return the same middleware every time",
+                place=self.candidate.target or self.candidate.name,
+                remedy="Build the same stack for every history; what varies belongs into its behaviour.",
+            )
         for interposer, member in zip(self.interposers, stack, strict=True):
             interposer.inner = member
 
@@ -149,9 +156,9 @@ def build_agent(candidate: Candidate, *, direct: bool, window: int = SMALL_WINDO
     """
     model = (DirectFakeChatModel if direct else FakeChatModel).create(max_input_tokens=window)
     prototypes = _build(candidate, Environment(model=model, clock=VirtualClock()))
-    interposers = [interpose(member, index) for index, member in enumerate(prototypes)]
     running = _Running()
     try:
+        interposers = [interpose(member, index) for index, member in enumerate(prototypes)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             graph: Any = create_agent(
@@ -167,4 +174,6 @@ def build_agent(candidate: Candidate, *, direct: bool, window: int = SMALL_WINDO
             place=candidate.target or candidate.name,
             remedy="Check that the same stack works in your own create_agent call.",
         ) from error
+    # LangChain and compiled graphs live as long as the process; the collector need not walk them again.
+    gc.freeze()
     return Agent(candidate, model, interposers, graph, Wiring(graph), running)

@@ -68,7 +68,7 @@ class Client:
         found = [view for view in session.state if words and view.says == words[-1] and view.id]
         if not found:
             return None
-        return [HumanMessage(found[0].text, id=self._stored_id(found[0]), name=found[0].name)]
+        return [session.book.message(found[0]).model_copy(deep=True)]
 
     def load(self, step: LoadTurn) -> list[Any]:
         """Load a finished turn."""

@@ -17,6 +17,10 @@ import time_machine
 #: Every history begins at this instant.
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
+#: The range of the clock: what every platform's time functions can show.
+EARLIEST = datetime(1971, 1, 1, tzinfo=UTC)
+LATEST = datetime(2261, 1, 1, tzinfo=UTC)
+
 
 class VirtualClock:
     """A clock that only moves when the scenario, or a sleeping candidate, moves it."""
@@ -30,8 +34,13 @@ class VirtualClock:
         return self._now
 
     def advance(self, *, minutes: float = 0, seconds: float = 0) -> None:
-        """Move the clock forward."""
-        self._now += timedelta(minutes=minutes, seconds=seconds)
+        """Move the clock; at the ends of its range it stands still."""
+        try:
+            moved = self._now + timedelta(minutes=minutes, seconds=seconds)
+        except OverflowError:
+            return
+        if EARLIEST <= moved <= LATEST:
+            self._now = moved
         for traveller in self._travellers:
             traveller.move_to(self._now.timestamp(), tick=False)
 

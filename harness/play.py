@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -158,7 +157,9 @@ class Player:
         stopped = False
         try:
             stopped = bool(act())
-        except (Exception, SystemExit, asyncio.CancelledError) as escaped:  # noqa: BLE001  the candidate's errors are data
+        except KeyboardInterrupt:
+            raise
+        except BaseException as escaped:  # noqa: BLE001  whatever the candidate raises is data
             error = escaped
             self._lane.fail(resumable=session.injected(escaped) and session.failed_tool is None)
         session.end_turn(error, stopped=stopped)

@@ -24,7 +24,7 @@ def write_atomically(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        draft.write_text(text, encoding="utf-8")
+        draft.write_bytes(text.encode("utf-8", "backslashreplace"))
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

@@ -22,6 +22,10 @@ from .steps import Continue, Step, UserTurn
 #: Version of the scenario file format. Readers accept this version and older ones.
 SCHEMA_VERSION = 1
 
+#: Larger files are not read, and no more problems than this are listed.
+MAX_BYTES = 2_000_000
+MAX_PROBLEMS = 20
+
 _STEPS: TypeAdapter[tuple[Step, ...]] = TypeAdapter(tuple[Annotated[Step, Field(discriminator="kind")], ...])
 
 
@@ -93,7 +97,11 @@ def from_json(text: str, *, place: str = "scenario") -> Scenario:
     try:
         steps = _STEPS.validate_json(json.dumps(data.get("steps")))
     except ValidationError as error:
-        problems += [f"steps.{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
+        every = error.errors()
+        more = [f"and {len(every) - MAX_PROBLEMS} more"] if len(every) > MAX_PROBLEMS else []
+        problems += [
+            f"steps.{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in every[:MAX_PROBLEMS]
+        ] + more
     if problems:
         raise ScenarioFileError(f"invalid scenario: {'; '.join(problems)}", place=place, remedy=remedy)
     return Scenario(steps)
@@ -102,6 +110,12 @@ def from_json(text: str, *, place: str = "scenario") -> Scenario:
 def load(path: Path) -> Scenario:
     """Read a scenario file. Raises `ScenarioFileError` when it cannot be read or is invalid."""
     try:
+        if path.is_file() and path.stat().st_size > MAX_BYTES:
+            raise ScenarioFileError(
+                f"the file is larger than {MAX_BYTES:,} bytes",
+                place=str(path),
+                remedy="No scenario is that long.",
+            )
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ScenarioFileError(

@@ -7,7 +7,8 @@ same messages in every candidate and lane.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
@@ -80,15 +81,22 @@ class Script:
         message = self._ai(text, token, tool_calls=calls, invalid_tool_calls=invalid)
         return Spoken(message, self._said(token, number, 0, text))
 
+    def width(self, number: int) -> int:
+        """Return how many calls the answer `number` makes."""
+        return len(self.rounds[number - self.first].calls)
+
     def result(self, token: str, call_id: str) -> Spoken:
         """Return the result of the tool call that asks for `token`."""
         _, number, index = (int(part) for part in token[1:].split("."))
         text = token_text(token, self.rounds[number - self.first].calls[index].words)
-        message = ToolMessage(text, id=token, name="lookup", tool_call_id=call_id)
+        message = _plain_copy(_tool_prototype(text, token, call_id))
         return Spoken(message, self._said(token, number, 1, text, call=call_id))
 
     def _ai(self, content: Any, token: str, **calls: Any) -> AIMessage:
-        message = AIMessage(content, id=token, **calls)
+        if not calls and isinstance(content, str):
+            message = cast(AIMessage, _plain_copy(_ai_prototype(content, token)))
+        else:
+            message = AIMessage(content, id=token, **calls)
         if self.usage != "none":
             total = _USAGE[self.usage]
             message.usage_metadata = {"input_tokens": total, "output_tokens": 0, "total_tokens": total}
@@ -195,3 +203,18 @@ def _consecutive(turn: int, calls: int) -> list[Spoken]:
 
 def _copy_of(message: BaseMessage, message_id: str) -> BaseMessage:
     return message.model_copy(update={"id": message_id})
+
+
+def _plain_copy(message: BaseMessage) -> BaseMessage:
+    """Return a copy that shares nothing a candidate could change."""
+    return message.model_copy(update={"additional_kwargs": {}, "response_metadata": {}})
+
+
+@lru_cache(maxsize=16_384)
+def _ai_prototype(text: str, token: str) -> AIMessage:
+    return AIMessage(text, id=token)
+
+
+@lru_cache(maxsize=16_384)
+def _tool_prototype(text: str, token: str, call_id: str) -> ToolMessage:
+    return ToolMessage(text, id=token, name="lookup", tool_call_id=call_id)

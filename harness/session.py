@@ -34,6 +34,10 @@ class RunawayLoopError(Exception):
     """The agent kept calling the model although the script has ended."""
 
 
+class UnknownToolCallError(Exception):
+    """A tool was called with arguments that the script did not give it."""
+
+
 class Session:
     """The running history of one candidate: what the lanes share.
 
@@ -66,6 +70,7 @@ class Session:
         self._cancelling = False
         self._offered: dict[str, Utterance] = {}
         self._where = ""
+        self._failed = ""
         self._ids: list[int] = []
         self._old = 0
         self._pending: tuple[str, list[BaseMessage]] | None = None
@@ -86,6 +91,7 @@ class Session:
         self._faults_before += len(faults)
         self._calls = 0
         self._cancelling = False
+        self._failed = ""
         self.failed_tool = None
 
     def bring(self, by: str, spoken: Sequence[Spoken]) -> list[Any]:
@@ -104,7 +110,7 @@ class Session:
             self._leave_calls_open()
         if error is not None:
             self.history.records.append(
-                TurnEnded(self.turn, "aborted", self.describe(error), self.injected(error), self._where)
+                TurnEnded(self.turn, "aborted", self.describe(error), self.injected(error), self._failed)
             )
         elif stopped:
             self.history.records.append(TurnEnded(self.turn, "stopped"))
@@ -158,8 +164,11 @@ class Session:
         if self.failed_tool is not None:
             dependencies.fail(self.failed_tool, "tool")
         self.depend("tool")
-        number = int(token.split(".")[1])
-        asked = next(s for s in reversed(self._scripts) if s.first <= number < s.ends_at())
+        parts = token[1:].split(".")
+        number = int(parts[1]) if [p.isdigit() for p in parts] == [True] * 3 else 0
+        asked = next((s for s in reversed(self._scripts) if s.first <= number < s.ends_at()), None)
+        if asked is None or int(parts[0]) != self.turn or int(parts[2]) >= asked.width(number):
+            raise UnknownToolCallError(f"no tool call of this turn asks for {token!r}")
         spoken = asked.result(token, call_id)
         self._offer(spoken)
         self.wrote("tools", [])
@@ -200,8 +209,13 @@ class Session:
         """Attribute summariser calls and escaping errors to `by` while its code runs."""
         outer = self._where
         self._where = by
-        yield
-        self._where = outer
+        try:
+            yield
+        except BaseException:
+            self._failed = self._failed or by
+            raise
+        finally:
+            self._where = outer
 
     def hook_ran(self, by: str, outcome: str, error: BaseException | None = None) -> None:
         """Record the outcome of a hook call."""

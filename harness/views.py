@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
@@ -16,6 +17,9 @@ from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolM
 from .tokens import Mentions, mentions
 
 _RANDOM_ID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")
+
+#: A UUID without its hyphens.
+_UUID_LENGTH = 32
 
 _SPEAKERS = {"u": "human", "a": "ai", "t": "tool"}
 
@@ -157,20 +161,20 @@ class ViewBook:
         """Return `raw` with every random (UUID-like) part replaced by its number of appearance."""
         if raw is None:
             return None
-        return _RANDOM_ID.sub(self._number, raw)
+        return _RANDOM_ID.sub(self._number, raw) if len(raw) >= _UUID_LENGTH else raw
 
     def _number(self, match: re.Match[str]) -> str:
         return self._names.setdefault(match.group(), f"new{len(self._names) + 1}")
 
     def _make(self, message: BaseMessage) -> View:
-        text = text_of(message.content)
-        found = mentions(text)
+        content = message.content
+        text = content if isinstance(content, str) else text_of(content)
         calls: tuple[str, ...] = ()
         answers = None
         role = message.type
         if isinstance(message, AIMessage):
             if message.tool_calls:
-                calls = tuple(str(call.get("id")) for call in message.tool_calls)
+                calls = tuple([str(call.get("id")) for call in message.tool_calls])
             if message.invalid_tool_calls:
                 calls += tuple(str(call.get("id")) for call in message.invalid_tool_calls)
         elif isinstance(message, ToolMessage):
@@ -182,15 +186,20 @@ class ViewBook:
             if message.additional_kwargs
             else ""
         )
-        message_id = self.name_id(message.id)
-        return View(
-            message_id,
-            role,
-            text,
-            message.name,
-            calls,
-            answers,
-            extra,
-            found,
-            carried(role, message_id, text, found),
-        )
+        return _view(self.name_id(message.id), role, text, message.name, calls, answers, extra)
+
+
+@lru_cache(maxsize=32_768)
+def _view(
+    message_id: str | None,
+    role: str,
+    text: str,
+    name: str | None,
+    calls: tuple[str, ...],
+    answers: str | None,
+    extra: str,
+) -> View:
+    """Return the view with these fields; histories of one scenario share most of their views."""
+    found = mentions(text)
+    says = carried(role, message_id, text, found)
+    return View(message_id, role, text, name, calls, answers, extra, found, says)

@@ -67,7 +67,9 @@ def _load_module(path: str, target: str) -> Any:
                 remedy="Install the package beside sixfold, or name the file: path/to/file.py:name.",
             ) from error
         raise _import_failed(error, target) from error
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise _import_failed(error, target) from error
 
 
@@ -85,7 +87,9 @@ def _load_file(path: Path, target: str) -> Any:
         sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise _import_failed(error, target) from error
     return module
 

@@ -26,6 +26,8 @@ from .stopping import StopPoint
 #: Supersteps a turn may take, as the graph lane's recursion limit.
 MAX_SUPERSTEPS = 500
 
+_RUNTIME: Runtime[Any] = Runtime()
+
 Write = tuple[str, Any]
 Target = str | list[Any]
 
@@ -37,7 +39,10 @@ def _writes(update: Any, known: Iterable[str]) -> list[Write]:
     if isinstance(update, dict):
         return [(key, value) for key, value in update.items() if key in known]
     if isinstance(update, Command):
-        return _writes(update.update, known)
+        pairs = update.update
+        if isinstance(pairs, (list, tuple)) and all(isinstance(pair, tuple) for pair in pairs):
+            return [(key, value) for key, value in pairs if key in known]
+        return _writes(pairs, known)
     if isinstance(update, (list, tuple)):
         return [write for item in update for write in _writes(item, known)]
     raise InvalidUpdateError(
@@ -60,7 +65,7 @@ class ReducerLane:
         self._session = session
         self._wiring = agent.wiring
         self._channels = {name: channel.copy() for name, channel in self._wiring.channels.items()}
-        self._runtime: Runtime[Any] = Runtime()
+        self._runtime: Runtime[Any] = _RUNTIME
         self._supply = {
             "runtime": self._runtime,
             "config": {"configurable": {"thread_id": "history-1"}},
@@ -156,7 +161,7 @@ class ReducerLane:
     async def _superstep(self, current: Target) -> Target:
         if isinstance(current, list):
             results = [await self._run_tool(call) for call in current]
-            self._commit([("messages", [result]) for result in results])
+            self._commit([write for result in results for write in self._tool_writes(result)])
             return self._after("tools")
         node = self._wiring.nodes[current]
         state = self._read(node.fields)
@@ -169,6 +174,9 @@ class ReducerLane:
             update = node.runnable.invoke(state, {})
         self._commit(_writes(update, self._channels))
         return self._goto(update) or self._after(current)
+
+    def _tool_writes(self, result: Any) -> list[Write]:
+        return _writes(result, self._channels) if isinstance(result, Command) else [("messages", [result])]
 
     def _goto(self, update: Any) -> str | None:
         commands = update if isinstance(update, (list, tuple)) else [update]
