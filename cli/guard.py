@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from ..harness.errors import ExitCode, SixfoldError
-from ..reports.picture import harmless
+from ..harness.harmless import harmless
 
 #: Typer brings its own copy of click from some version on; this is the base of its errors in any.
 _UsageError: Any = typer.BadParameter.__mro__[2]
@@ -53,6 +53,10 @@ def guarded(app: Callable[..., object]) -> None:
             str(error.strerror or error), str(place), "Check the folder, its rights and the space left."
         )
         code = ExitCode.USAGE
+    except SystemExit as stop:
+        # Rich ends the process itself when nobody reads its output any more.
+        closed = isinstance(stop.__context__, BrokenPipeError)
+        code = ExitCode.NOTHING_NEW if closed else ExitCode.BROKEN_HARNESS
     except BaseException:  # noqa: BLE001  the last line of defence, and it says so
         for line in traceback.format_exc().splitlines():
             print(harmless(line), file=sys.stderr)

@@ -12,11 +12,12 @@ from rich.text import Text
 from ..harness.agent import build_agent
 from ..harness.differential import try_out
 from ..harness.errors import ExitCode, SixfoldError
+from ..harness.harmless import harmless
 from ..harness.play import LaneName
 from ..harness.rules import rule_by_code
 from ..harness.scenario import load
 from ..models.resolve import resolve
-from ..reports.picture import harmless, timeline
+from ..reports.picture import timeline
 from ..reports.terminal import say
 
 

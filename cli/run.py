@@ -13,12 +13,12 @@ from rich.console import Console
 from ..harness.campaign import Campaign
 from ..harness.errors import ExitCode, SixfoldError
 from ..harness.events import Options, RunResult
+from ..harness.harmless import harmless
 from ..harness.run_folder import RunFolder
 from ..harness.verdicts import Verdict
 from ..models.catalogue import DEFAULT_TARGETS
 from ..models.resolve import resolve
 from ..reports import json_report, terminal
-from ..reports.picture import harmless
 from ..reports.progress import ProgressBar
 from ..strategies.scenarios import explore
 

@@ -7,8 +7,7 @@ All text of candidates is made harmless here: control characters never reach a t
 
 from __future__ import annotations
 
-import unicodedata
-
+from ..harness.harmless import harmless
 from ..harness.history import (
     FaultFired,
     Fold,
@@ -22,19 +21,6 @@ from ..harness.history import (
 )
 from ..harness.ledger import SYSTEM_ID
 from ..harness.views import View, Views
-
-
-def harmless(text: str, limit: int = 400) -> str:
-    """Return `text` on one line, without control, bidirectional and surrogate characters."""
-    clean = "".join(
-        " "
-        if char in "\n\t\r"
-        else "�"
-        if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn")
-        else char
-        for char in text[: limit * 2]
-    )
-    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 
 def _kind(view: View) -> str:

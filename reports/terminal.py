@@ -12,11 +12,12 @@ from rich.text import Text
 from ..harness.events import CandidateResult, RunResult
 from ..harness.faults import PACKAGES
 from ..harness.findings import Finding
+from ..harness.harmless import harmless
 from ..harness.invariants.registry import INVARIANTS
 from ..harness.rules import rule_by_code
 from ..harness.steps import UserTurn
 from ..harness.verdicts import Verdict
-from .picture import harmless, timeline
+from .picture import timeline
 
 _STYLE = {
     Verdict.HOLDS: "green",

@@ -49,7 +49,7 @@ _ROUND_SHAPES: tuple[tuple[int, ...], ...] = tuple(
 #: Rounds that are rare and matter: many parallel calls, many rounds, calls that cannot be parsed,
 #: call ids that come back in every turn.
 _ODD_ROUNDS: tuple[tuple[ToolRound, ...], ...] = (
-    (ToolRound(calls=(ToolCall(repeated_id=True),)),),
+    *((ToolRound(calls=(ToolCall(repeated_id=True),) * calls),) for calls in (1, 1, 1, 2)),
     (ToolRound(calls=(ToolCall(kind="invalid"),)),),
     (ToolRound(calls=(ToolCall(), ToolCall(kind="invalid"))),),
     (ToolRound(calls=(ToolCall(),) * 8),),

@@ -20,7 +20,7 @@ from sixfold.strategies.scenarios import explore
 
 SEED = 20260816
 # Failing scenarios to see before the smallest of them is shrunk.
-ENOUGH = 10
+ENOUGH = 40
 # Histories in which the correct sibling of a planted flaw must be clean, each time the suite runs.
 SIBLING_HISTORIES = 300
 

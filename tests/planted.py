@@ -87,7 +87,12 @@ PLANTED: dict[str, Planted] = {
         planted("3.stale-question", updates.Focus, _TWO_TURNS, _EDITS),
         planted("3.attach-not-latest", updates.Introduce, _SKIP_THEN_TURN, Contract(outside=_NO_CLIENT)),
         planted("4.cut-inside-turn", cuts.Forget, _TWO_TURNS, _FORGETS),
-        planted("4.question-lost", summaries.SummariseQuestion, _TWO_TURNS, _COMPACTS),
+        planted(
+            "4.question-lost",
+            summaries.SummariseQuestion,
+            _of(Configure(system_in_state=True), UserTurn()),
+            _COMPACTS,
+        ),
         planted("4.orphan-result", cuts.DropCalls, _ROUND_THEN_TURN, _DROPS),
         planted("4.unanswered-call", cuts.DropResults, _ROUND_THEN_TURN, _DROPS),
         planted(

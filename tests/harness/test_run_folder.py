@@ -72,7 +72,7 @@ def test_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mo
             half.write("ne")
         raise OSError("disk full")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="disk full"):
         write_atomically(path, "new")
     assert path.read_bytes() == b"old"
