@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import get_args
 
@@ -19,6 +20,7 @@ from ..harness.scenario import load
 from ..models.resolve import resolve
 from ..reports.picture import timeline
 from ..reports.terminal import say
+from .quiet import quiet
 
 
 def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
@@ -28,12 +30,13 @@ def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
     if chosen is None:
         raise SixfoldError(f"unknown lane {lane!r}", place="--lane", remedy=f"Use one of {', '.join(lanes)}.")
     scenario = load(path)
-    console = Console()
+    console = Console(file=sys.stdout)
     violated = False
     for target in dict.fromkeys(targets or ["control"]):
-        candidate = resolve(target)
-        agent = build_agent(candidate, direct=chosen == "reducer")
-        trial = try_out(agent, scenario, lane=chosen, comparing=True)
+        with quiet():
+            candidate = resolve(target)
+            agent = build_agent(candidate, direct=chosen == "reducer")
+            trial = try_out(agent, scenario, lane=chosen, comparing=True)
         console.print(Text(f"{harmless(candidate.name, 60)} ({chosen} lane)", style="bold"))
         remarks: dict[int, list[str]] = {}
         for item in trial.judged:

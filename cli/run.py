@@ -21,6 +21,7 @@ from ..models.resolve import resolve
 from ..reports import json_report, terminal
 from ..reports.progress import ProgressBar
 from ..strategies.scenarios import explore
+from .quiet import quiet
 
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
@@ -67,13 +68,16 @@ def run_command(
     options = Options(
         seed=seed, max_histories=max_histories, budget=budget_seconds(budget), invariants=invariants
     )
-    candidates = [resolve(target) for target in dict.fromkeys(targets or DEFAULT_TARGETS)]
-    messages = Console(stderr=True)
-    with ProgressBar(messages) as bar:
-        campaign = Campaign(candidates, options, [bar])
-        folder = RunFolder(report_dir, time.strftime("%Y%m%dT%H%M%S"))
-        campaign.stream.listeners.append(folder)
-        result = campaign.run(explore)
+    messages = Console(file=sys.stderr)
+    with quiet() as printed:
+        candidates = [resolve(target) for target in dict.fromkeys(targets or DEFAULT_TARGETS)]
+        with ProgressBar(messages) as bar:
+            campaign = Campaign(candidates, options, [bar])
+            folder = RunFolder(report_dir, time.strftime("%Y%m%dT%H%M%S"))
+            campaign.stream.listeners.append(folder)
+            result = campaign.run(explore)
+    if printed.lines:
+        messages.print(f"candidates printed {printed.lines} lines, which are not shown", markup=False)
     for name, error in campaign.stream.broken:
         what = harmless(f"warning: {name} broke and was left out: {type(error).__name__}: {error}")
         messages.print(what, markup=False)

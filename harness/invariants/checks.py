@@ -51,6 +51,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Check(Rule):
-    """A rule on one history: `judge(reading, since)` yields violations in records from `since` on."""
+    """A rule on one history: `judge(reading, since)` yields violations in records from `since` on.
+
+    `needs` names the declaration of the contract without which the rule does not apply.
+    """
 
     judge: Judge
+    needs: str = ""

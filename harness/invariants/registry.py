@@ -65,8 +65,6 @@ def ruling(contract: Contract, violation: Violation) -> Ruling:
             return "permitted"
         case "4.cut-inside-turn" if contract.cuts_inside_turns and "finished_turn" in facts:
             return "waived"
-        case "1.state-missing" if not contract.shows_state:
-            return "permitted"
         case "2.content-changed" if contract.clears_tool_results and "tool_result" in facts:
             return "waived"
         case "5.prefix-broken" if contract.clears_tool_results and "edited_in_place" in facts:
@@ -87,6 +85,8 @@ def judge(
     judged = []
     for check in CHECKS:
         if invariants and check.invariant not in invariants:
+            continue
+        if check.needs and not getattr(contract, check.needs):
             continue
         for violation in check.judge(reading, since):
             verdict = ruling(contract, violation)

@@ -119,6 +119,7 @@ CHECKS = (
         "the model does not see the state that it was promised",
         "The model takes the absence of state for an empty world, and builds again what is there.",
         state_missing,
+        needs="shows_state",
     ),
     Check(
         "1.speaks-as-user",
