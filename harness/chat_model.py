@@ -13,7 +13,7 @@ from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.prompt_values import PromptValue
-from pydantic import PrivateAttr
+from pydantic import Field
 
 from .script import PROVIDER
 
@@ -28,9 +28,10 @@ class FakeChatModel(BaseChatModel):
     short histories.
     """
 
-    _session: Session | None = PrivateAttr(default=None)
-    _agent: FakeChatModel | None = PrivateAttr(default=None)
-    _speaks_script: bool = PrivateAttr(default=False)
+    # Ordinary fields: pydantic reads private attributes through a slow path, once a model call.
+    session: Any = Field(default=None, exclude=True, repr=False)
+    scripted: Any = Field(default=None, exclude=True, repr=False)
+    speaks_script: bool = Field(default=False, exclude=True, repr=False)
 
     @classmethod
     def create(cls, *, max_input_tokens: int) -> FakeChatModel:
@@ -38,15 +39,15 @@ class FakeChatModel(BaseChatModel):
         profile: Any = {"max_input_tokens": max_input_tokens, "tool_calling": True}
         model = cls(profile=profile)
         agent = cls(profile=profile)
-        agent._speaks_script = True
-        model._agent = agent
+        agent.speaks_script = True
+        model.scripted = agent
         return model
 
     def attach(self, session: Session | None) -> None:
         """Let the model speak for `session` until it is attached to another."""
-        self._session = session
-        if self._agent is not None:
-            self._agent.attach(session)
+        self.session = session
+        if self.scripted is not None:
+            self.scripted.attach(session)
 
     def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> Any:
         """Name the provider that the scripted usage metadata names."""
@@ -58,18 +59,19 @@ class FakeChatModel(BaseChatModel):
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> FakeChatModel:
         """Return the model that speaks the script."""
-        return self._agent or self
+        return self.scripted or self
 
     def bind(self, **kwargs: Any) -> FakeChatModel:  # type: ignore[override]
         """Return the model that speaks the script."""
-        return self._agent or self
+        return self.scripted or self
 
     def _answer(self, messages: Sequence[BaseMessage]) -> AIMessage:
-        if self._session is None:
+        if self.session is None:
             raise RuntimeError("the fake chat model was called outside of a session")
-        if self._speaks_script:
-            return self._session.model_called(messages)
-        return AIMessage(self._session.summarise(messages))
+        if self.speaks_script:
+            answer: AIMessage = self.session.model_called(messages)
+            return answer
+        return AIMessage(self.session.summarise(messages))
 
     def _generate(
         self,
@@ -99,8 +101,9 @@ class DirectFakeChatModel(FakeChatModel):
 
     def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> AIMessage:
         """Answer at once."""
-        session = self._session
-        if session is not None and type(input) is list and self._speaks_script:
-            return session.model_called(input)
+        session = self.session
+        if session is not None and type(input) is list and self.speaks_script:
+            answer: AIMessage = session.model_called(input)
+            return answer
         prompt: PromptValue = self._convert_input(input)
         return self._answer(prompt.to_messages())

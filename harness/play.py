@@ -63,9 +63,13 @@ class Lane(Protocol):
 
 
 class Player:
-    """Performs steps one by one; `history` and `ledger` grow with each."""
+    """Performs steps one by one; `history` and `ledger` grow with each.
 
-    def __init__(self, agent: Agent, *, lane: LaneName = "reducer") -> None:
+    `rewinds` tells whether a `Rewind` may come, for which the state before each turn is kept.
+    """
+
+    def __init__(self, agent: Agent, *, lane: LaneName = "reducer", rewinds: bool = True) -> None:
+        self._rewinds = rewinds
         self._session = Session(agent.candidate.name, lane, agent.model, agent.candidate.contract.suffers)
         self._agent = agent
         agent.open(self._session)
@@ -129,7 +133,8 @@ class Player:
 
     def _user_turn(self, step: UserTurn) -> None:
         session = self._session
-        self._lane.mark(session.turn + 1)
+        if self._rewinds:
+            self._lane.mark(session.turn + 1)
         messages = self._client.speak(step)
         stop = None
         if step.stop is not None:
@@ -199,7 +204,8 @@ def _collector_paused() -> Iterator[None]:
 
 def play(agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer") -> Player:
     """Play `scenario` on the candidate of `agent`; return the player with history and ledger."""
-    player = Player(agent, lane=lane)
+    rewinds = any(isinstance(step, Rewind) for step in scenario.steps)
+    player = Player(agent, lane=lane, rewinds=rewinds)
     with player.in_virtual_time(), _collector_paused():
         for step in scenario.steps:
             player.perform(step)

@@ -52,7 +52,7 @@ class Sight:
     utterances mentioned anywhere in it; `causes` what happened since the request before the previous
     one that may change earlier messages for a reason; `blame` the hook that last changed the state it
     shows, or that edited it; `vanished` the facts that this request is the first not to show, unless the
-    summariser had failed since the previous one.
+    summariser had failed since the previous one; `shows_state` whether any state version is in it.
     """
 
     record: int
@@ -64,6 +64,7 @@ class Sight:
     blame: str
     state: Views
     vanished: tuple[str, ...]
+    shows_state: bool
 
 
 def said(views: Views) -> dict[str, list[View]]:
@@ -196,13 +197,17 @@ class Reading:
     def _sight(self, index: int, request: Requested) -> None:
         previous = self.sights[-1] if self.sights else None
         extends = previous is None or continues(previous.request, previous.state, request)
-        if previous is not None and extends:
-            new = request.messages[lasting(previous.request, previous.state) :]
+        kept = 0 if previous is None else len(previous.request.messages)
+        if previous is not None and extends and lasting(previous.request, previous.state) == kept:
+            new = request.messages[kept:]
             visible = previous.visible.union(*(view.mentions.utterances for view in new))
+            shows_state = previous.shows_state or any(view.mentions.states for view in new)
         else:
-            visible = frozenset(mentions(request.system).utterances).union(
+            prompt = mentions(request.system)
+            visible = frozenset(prompt.utterances).union(
                 *(view.mentions.utterances for view in request.messages)
             )
+            shows_state = bool(prompt.states) or any(view.mentions.states for view in request.messages)
         turn = request.turn
         recovering = previous is not None and self._fault_turn >= previous.request.turn
         if self._fault_turn == turn or recovering:
@@ -218,6 +223,7 @@ class Reading:
                 request.edited_by or self._blame,
                 self._state,
                 self._vanished(index, visible),
+                shows_state,
             )
         )
         self._causes = set()

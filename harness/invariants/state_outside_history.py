@@ -37,7 +37,7 @@ def stale_state(reading: Reading, since: int) -> Iterator[Violation]:
     to refresh.
     """
     for sight in reading.sights_since(since):
-        if "fault" in sight.causes:
+        if "fault" in sight.causes or not sight.shows_state:
             continue
         shown = [view for view in sight.request.messages if view.mentions.states]
         prompt = mentions(sight.request.system).states
@@ -66,8 +66,7 @@ def state_missing(reading: Reading, since: int) -> Iterator[Violation]:
         if sight.causes & {"fault", "delete_turn", "trim_state", "rewind"}:
             continue
         current = reading.ledger.state_at(sight.record)
-        shown = any(view.mentions.states for view in sight.request.messages)
-        if current and not shown and not mentions(sight.request.system).states:
+        if current and not sight.shows_state:
             yield Violation(
                 "1.state-missing",
                 sight.record,
@@ -86,6 +85,8 @@ def _unmarked_state(view: View) -> bool:
 def speaks_as_user(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield requests whose last user message is unmarked state, with the user's own words before it."""
     for sight in reading.sights_since(since):
+        if not sight.shows_state:
+            continue
         humans = [view for view in sight.request.messages if view.role == "human"]
         words = reading.ledger.words_at(sight.request.turn, sight.record)
         if not humans or not words:
