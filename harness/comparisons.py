@@ -108,12 +108,10 @@ def _attached(history: History, after_turn: int) -> tuple[int, ...] | None:
         if not isinstance(record, Fold):
             continue
         if record.turn > after_turn and "." in record.by:
-            known = {view.id for view in before}
+            said_under = {view.id for view in before if view.says is not None}
+            known = ({view.id for view in before} | {None}) - said_under
             new = [
-                place
-                for place, view in enumerate(record.state)
-                if (view.says is None and view.id not in known | {None})
-                or (view.says is None and view.id in {v.id for v in before if v.says is not None})
+                place for place, view in enumerate(record.state) if view.says is None and view.id not in known
             ]
             removed = any(view.role == "remove" for view in record.update)
             if new and not removed:

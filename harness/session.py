@@ -117,7 +117,6 @@ class Session:
         else:
             answered = self.replies >= self._script.closes_at()
             self.history.records.append(TurnEnded(self.turn, "answered" if answered else "cut"))
-        self._where = ""
 
     def _leave_calls_open(self) -> None:
         """Note that the calls of the model's last answer may stay without results: the scenario's doing."""
@@ -229,8 +228,8 @@ class Session:
             )
         )
 
-    def notice_mutation(self, by: str, before: Sequence[BaseMessage], now: Sequence[BaseMessage]) -> Views:
-        """Record in-place changes of state messages, or of the list itself; return changed views."""
+    def notice_mutation(self, by: str, before: Sequence[BaseMessage], now: Sequence[BaseMessage]) -> None:
+        """Record in-place changes of state messages, or of the list itself."""
         changed = self.book.refresh(before)
         was = tuple(pair[0] for pair in changed)
         became = tuple(pair[1] for pair in changed)
@@ -239,7 +238,6 @@ class Session:
         if was or became:
             self._ids = []
             self.history.records.append(Mutated(self.turn, by, was, became))
-        return became
 
     def wrote(self, by: str, messages: list[BaseMessage]) -> None:
         """Announce the messages that the running node is about to commit."""

@@ -11,18 +11,6 @@ def _control() -> Candidate:
     return CONTROL
 
 
-def _deerflow() -> Candidate:
-    from .deerflow import DEERFLOW
-
-    return DEERFLOW
-
-
-def _deerflow_4667() -> Candidate:
-    from .deerflow import DEERFLOW_4667
-
-    return DEERFLOW_4667
-
-
 def _summarization() -> Candidate:
     from .langchain_summarization import CANDIDATE
 
@@ -48,8 +36,11 @@ def _deerflow_of(name: str) -> Callable[[], Candidate]:
     return load
 
 
-_DEERFLOW_PARTS = ("deerflow.repair", "deerflow.summarization", "deerflow.uploads", "deerflow.stack")
-_DEERFLOW_FLAWS = (
+_DEERFLOW = (
+    "deerflow.repair",
+    "deerflow.summarization",
+    "deerflow.uploads",
+    "deerflow.stack",
     "deerflow-3685",
     "deerflow-2823",
     "deerflow-2939",
@@ -66,11 +57,11 @@ _DEERFLOW_FLAWS = (
 #: Candidates by name.
 CATALOGUE: dict[str, Callable[[], Candidate]] = {
     "control": _control,
-    "deerflow": _deerflow,
-    "deerflow-4667": _deerflow_4667,
+    "deerflow": _deerflow_of("deerflow"),
+    "deerflow-4667": _deerflow_of("deerflow-4667"),
     "langchain.summarization": _summarization,
     "langchain.context_editing": _context_editing,
-    **{name: _deerflow_of(name) for name in (*_DEERFLOW_PARTS, *_DEERFLOW_FLAWS)},
+    **{name: _deerflow_of(name) for name in _DEERFLOW},
 }
 
 #: What a run without targets takes: control, a bug and its fix, and what is installed.

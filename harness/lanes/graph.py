@@ -25,6 +25,11 @@ _INTERRUPTS: dict[Stop, dict[str, list[str]]] = {
 }
 
 
+def _streaming(stop: StopPoint | None) -> dict[str, Any]:
+    interrupts = {} if stop is None else _INTERRUPTS[stop.where]
+    return {"stream_mode": "values", **interrupts}
+
+
 @contextmanager
 def _quiet_executor() -> Iterator[None]:
     """Keep LangGraph's executors quiet about tasks that end, or never start, after another has failed."""
@@ -97,35 +102,32 @@ class GraphLane:
         }
 
     def _run(self, given: Any, stop: StopPoint | None) -> bool:
-        loop = self._session.loop
-        if loop is not None:
-            with _quiet_executor():
-                return loop.run(self._arun(given, stop))
         self._resumable = False
-        interrupts: Any = {} if stop is None else _INTERRUPTS[stop.where]
-        while True:
-            with _quiet_executor():
-                for chunk in self._graph.stream(given, self._config, stream_mode="values", **interrupts):
+        loop = self._session.loop
+        with _quiet_executor():
+            if loop is not None:
+                return loop.run(self._arun(given, stop))
+            while True:
+                for chunk in self._graph.stream(given, self._config, **_streaming(stop)):
                     self._see(chunk)
-            if stop is None or not self._graph.get_state(self._config).next:
-                return False
-            if stop.reached(self._session):
-                self._resumable = True
-                return True
-            given = None
+                if self._finished(stop):
+                    return self._resumable
+                given = None
 
     async def _arun(self, given: Any, stop: StopPoint | None) -> bool:
-        self._resumable = False
-        interrupts: Any = {} if stop is None else _INTERRUPTS[stop.where]
         while True:
-            async for chunk in self._graph.astream(given, self._config, stream_mode="values", **interrupts):
+            async for chunk in self._graph.astream(given, self._config, **_streaming(stop)):
                 self._see(chunk)
-            if stop is None or not self._graph.get_state(self._config).next:
-                return False
-            if stop.reached(self._session):
-                self._resumable = True
-                return True
+            if self._finished(stop):
+                return self._resumable
             given = None
+
+    def _finished(self, stop: StopPoint | None) -> bool:
+        """Tell whether the turn is over or has come to its stop point; an earlier interrupt goes on."""
+        if stop is None or not self._graph.get_state(self._config).next:
+            return True
+        self._resumable = stop.reached(self._session)
+        return self._resumable
 
     def _see(self, chunk: Any) -> None:
         if "messages" in chunk:
