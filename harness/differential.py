@@ -72,7 +72,7 @@ def compare_lanes(reducer: History, graph: History) -> LaneDifference | None:
         right = graph.records[index] if index < len(graph.records) else None
         if isinstance(left, Mutated) and isinstance(right, Mutated):
             return None
-        if left != right:
+        if left != right or type(left) is not type(right):
             return LaneDifference(index, repr(left)[:400], repr(right)[:400])
     return None
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
 
 from .faults import FaultKind
 from .tokens import Mentions
 from .views import View, Views
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(NamedTuple):
     """State messages after a fold. `by` is `user`, `model`, `tools`, `edit` or `<member>.<hook>`.
 
     `update` holds the messages of the update in order (`remove` views for removals), `removes_all`
@@ -30,8 +29,7 @@ class Fold:
     state: Views
 
 
-@dataclass(frozen=True, slots=True)
-class HookRan:
+class HookRan(NamedTuple):
     """A hook was reached. `outcome` is `nothing`, `update`, `skipped`, `lost` or `raised`."""
 
     turn: int
@@ -41,8 +39,7 @@ class HookRan:
     injected: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Requested:
+class Requested(NamedTuple):
     """The model was called: what it sees (`system` is the system prompt's text, if any).
 
     `edited_by` names the last hook that edited the request on its way, if one did.
@@ -55,8 +52,7 @@ class Requested:
     edited_by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Summarised:
+class Summarised(NamedTuple):
     """A candidate called the auxiliary model. `failure` is None when it answered faithfully.
 
     `tokens` are the utterances mentioned in the prompt, `quoted` those whose words were in it. An answer
@@ -71,8 +67,7 @@ class Summarised:
     faithful: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class FaultFired:
+class FaultFired(NamedTuple):
     """A planned fault struck; `fault` is its number in the scenario's order, zero-based."""
 
     turn: int
@@ -82,8 +77,7 @@ class FaultFired:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mutated:
+class Mutated(NamedTuple):
     """A hook changed messages of the state in place: what they were and what they are now."""
 
     turn: int
@@ -92,8 +86,7 @@ class Mutated:
     after: Views
 
 
-@dataclass(frozen=True, slots=True)
-class Happened:
+class Happened(NamedTuple):
     """Something from outside: `change_state`, `advance_clock`, `restart` or `edit_message`."""
 
     turn: int
@@ -101,8 +94,7 @@ class Happened:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(NamedTuple):
     """The turn is over: `answered`, `aborted` (an error escaped the agent), `stopped` (by the scenario)
     or `cut` (the agent ended it early).
 
@@ -155,7 +147,7 @@ def history_to_json(history: History) -> str:
         "candidate": history.candidate,
         "lane": history.lane,
         "records": [
-            {"record": type(r).__name__} | {f.name: _plain(getattr(r, f.name)) for f in fields(r)}
+            {"record": type(r).__name__} | dict(zip(r._fields, map(_plain, r), strict=True))
             for r in history.records
         ],
     }

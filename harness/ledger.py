@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 #: The id of the system message that a client may put into the state.
 SYSTEM_ID = "sys"
 
 
-@dataclass(frozen=True, slots=True)
-class Utterance:
+class Utterance(NamedTuple):
     """Something said: by the user (`u…`), the model (`a…`) or a tool (`t…`).
 
     `order` is its place in the session; an edit takes the order of what it replaces. `at` is the
@@ -35,9 +35,8 @@ class Utterance:
 
     def entered(self, message_id: str | None, at: int) -> Utterance:
         """Return the utterance as it stands in state from record `at` on, under `message_id`."""
-        return Utterance(
-            self.token, self.turn, self.order, self.text, message_id, at, self.call, self.is_question
-        )
+        token, turn, order, text, _, _, call, is_question = self
+        return Utterance(token, turn, order, text, message_id, at, call, is_question)
 
 
 @dataclass(slots=True)

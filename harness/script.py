@@ -6,11 +6,13 @@ same messages in every candidate and lane.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import ToolCall as ToolCallDict
+from langchain_core.messages.tool import InvalidToolCall, invalid_tool_call, tool_call
 
 from .ledger import Utterance
 from .steps import IdStyle, LoadTurn, Shape, ToolCall, ToolRound, UserMessage, UserTurn
@@ -69,16 +71,16 @@ class Script:
     def _calling(self, number: int, round_: ToolRound) -> Spoken:
         token = f"a{self.turn}.{number}"
         text = token_text(token, 1)
-        calls: list[dict[str, Any]] = []
-        invalid: list[dict[str, Any]] = []
+        calls: list[ToolCallDict] = []
+        invalid: list[InvalidToolCall] = []
         for index, call in enumerate(round_.calls):
             result = f"t{self.turn}.{number}.{index}"
             call_id = f"again{index}" if call.repeated_id else f"c{result[1:]}"
             if call.kind == "invalid":
-                invalid.append({"name": "lookup", "args": "{broken", "id": call_id, "error": "no JSON"})
+                invalid.append(_unparsable(call_id))
             else:
-                calls.append({"name": "lookup", "args": {"token": result}, "id": call_id})
-        message = self._ai(text, token, tool_calls=calls, invalid_tool_calls=invalid)
+                calls.append(tool_call(name="lookup", args={"token": result}, id=call_id))
+        message = self._ai(text, token, calls, invalid)
         return Spoken(message, self._said(token, number, 0, text))
 
     def width(self, number: int) -> int:
@@ -89,14 +91,19 @@ class Script:
         """Return the result of the tool call that asks for `token`."""
         _, number, index = (int(part) for part in token[1:].split("."))
         text = token_text(token, self.rounds[number - self.first].calls[index].words)
-        message = _plain_copy(_tool_prototype(text, token, call_id))
+        message = _filled(_TOOL, content=text, id=token, tool_call_id=call_id)
         return Spoken(message, self._said(token, number, 1, text, call=call_id))
 
-    def _ai(self, content: Any, token: str, **calls: Any) -> AIMessage:
-        if not calls and isinstance(content, str):
-            message = cast(AIMessage, _plain_copy(_ai_prototype(content, token)))
-        else:
-            message = AIMessage(content, id=token, **calls)
+    def _ai(
+        self,
+        content: Any,
+        token: str,
+        calls: Sequence[ToolCallDict] = (),
+        invalid: Sequence[InvalidToolCall] = (),
+    ) -> AIMessage:
+        message = _filled(
+            _AI, content=content, id=token, tool_calls=list(calls), invalid_tool_calls=list(invalid)
+        )
         if self.usage != "none":
             total = _USAGE[self.usage]
             message.usage_metadata = {"input_tokens": total, "output_tokens": 0, "total_tokens": total}
@@ -127,7 +134,8 @@ def user_words(message: UserMessage, turn: int, number: int) -> Spoken:
         said = Utterance(token, turn if question else 0, order, text, message_id, 0, None, question)
     extra: dict[str, Any] = {"hide_from_ui": True} if message.hidden else {}
     if message.form == "message":
-        return Spoken(HumanMessage(content, id=message_id, name=message.name, additional_kwargs=extra), said)
+        sent = _filled(_HUMAN, content=content, id=message_id, name=message.name, additional_kwargs=extra)
+        return Spoken(sent, said)
     if message.form == "tuple":
         return Spoken(("user", content), said)
     data: dict[str, Any] = {"role": "user", "content": content}
@@ -161,7 +169,7 @@ def loaded(step: LoadTurn, turn: int) -> list[Spoken]:
     """
     spoken = _arranged(step, turn)
     return [
-        Spoken(message, said and replace(said, order=(turn, place, 0)))
+        Spoken(message, said and said._replace(order=(turn, place, 0)))
         for place, (message, said) in enumerate(spoken)
     ]
 
@@ -205,16 +213,23 @@ def _copy_of(message: BaseMessage, message_id: str) -> BaseMessage:
     return message.model_copy(update={"id": message_id})
 
 
-def _plain_copy(message: BaseMessage) -> BaseMessage:
-    """Return a copy that shares nothing a candidate could change."""
-    return message.model_copy(update={"additional_kwargs": {}, "response_metadata": {}})
+def _unparsable(call_id: str) -> InvalidToolCall:
+    return invalid_tool_call(name="lookup", args="{broken", id=call_id, error="no JSON")
 
 
-@lru_cache(maxsize=16_384)
-def _ai_prototype(text: str, token: str) -> AIMessage:
-    return AIMessage(text, id=token)
+#: Validating a message costs more than all that the harness does with it: what is sent are copies of these.
+_AI = AIMessage("", id="", tool_calls=[], invalid_tool_calls=[])
+_HUMAN = HumanMessage("", id="", name=None, additional_kwargs={})
+_TOOL = ToolMessage("", id="", name="lookup", tool_call_id="")
+
+M = TypeVar("M", bound=BaseMessage)
 
 
-@lru_cache(maxsize=16_384)
-def _tool_prototype(text: str, token: str, call_id: str) -> ToolMessage:
-    return ToolMessage(text, id=token, name="lookup", tool_call_id=call_id)
+def _filled(prototype: M, **values: Any) -> M:
+    """Return a copy of `prototype` with `values`, which shares nothing that a candidate could change."""
+    message = prototype.__copy__()
+    fields = message.__dict__
+    fields["additional_kwargs"] = {}
+    fields["response_metadata"] = {}
+    fields.update(values)
+    return message

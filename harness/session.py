@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from operator import is_
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
@@ -71,7 +72,7 @@ class Session:
         self._offered: dict[str, Utterance] = {}
         self._where = ""
         self._failed = ""
-        self._ids: list[int] = []
+        self._known: list[BaseMessage] = []
         self._old = 0
         self._pending: tuple[str, list[BaseMessage]] | None = None
         self.ledger.states.append((0, self.environment.state.token()))
@@ -150,8 +151,7 @@ class Session:
 
     def _request_of(self, messages: Sequence[BaseMessage]) -> tuple[str, Views]:
         """Split a request into the system prompt's text and the views of its messages."""
-        ids = list(map(id, messages))
-        if self._ids and ids[1:] == self._ids:
+        if self._known and len(messages) == len(self._known) + 1 and all(map(is_, messages[1:], self._known)):
             return self.book.view(messages[0]).text, self.state
         views = self.book.views(messages)
         if views and views[0].role == "system" and (not self.state or views[0] != self.state[0]):
@@ -236,7 +236,7 @@ class Session:
         if len(before) != len(now) or any(a is not b for a, b in zip(before, now, strict=True)):
             was, became = was + self.state, became + self.book.views(now)
         if was or became:
-            self._ids = []
+            self._known = []
             self.history.records.append(Mutated(self.turn, by, was, became))
 
     def wrote(self, by: str, messages: list[BaseMessage]) -> None:
@@ -264,15 +264,14 @@ class Session:
 
     def _state_of(self, messages: Sequence[BaseMessage]) -> Views:
         """Return the views of `messages`; what has only grown since the last fold is not looked at again."""
-        ids = list(map(id, messages))
-        known = len(self._ids)
-        if known and ids[:known] == self._ids:
+        known = len(self._known)
+        if known and len(messages) >= known and all(map(is_, messages, self._known)):
             state = self.state + self.book.views(messages[known:])
             self._old = known
         else:
             state = self.book.views(messages)
             self._old = 0
-        self._ids = ids
+        self._known = list(messages)
         return state
 
     def injected(self, error: BaseException) -> bool:

@@ -59,8 +59,8 @@ def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violat
     never excused by being out of place.
     """
     ledger = reading.ledger
-    for sight in reading.sights_since(since):
-        for code, call, detail in reading.tool_problems(sight):
+    for sight, problems in reading.rejected_since(since):
+        for code, call, detail in problems:
             if code != wanted:
                 continue
             excused = call.lstrip("-") in ledger.irregular

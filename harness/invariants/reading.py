@@ -7,21 +7,20 @@ follows a growing history; read afresh from disk it gives the same.
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from operator import attrgetter
+from typing import NamedTuple
 
 from ..history import FaultFired, Fold, Happened, History, Record, Requested, Summarised
 from ..ledger import Ledger
 from ..tokens import mentions
 from ..views import View, Views
-from .tool_calls import tool_problems
+from .tool_calls import Problem, tool_problems
 
 #: Where a violation that no hook caused is said to show.
 REQUEST = "request"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A fold that did more than append what was said.
 
     `gone` are the utterances whose message left the state (neither words nor id are left), with the
@@ -44,8 +43,7 @@ class Change:
         return self.fold.by in ("client", "edit")
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(NamedTuple):
     """A model request with the state it was made from.
 
     `extends` tells whether it continues the previous request byte for byte; `visible` are the
@@ -120,7 +118,8 @@ class Reading:
         self.history = history
         self.changes: list[Change] = []
         self.sights: list[Sight] = []
-        self._tool_problems: dict[int, list[tuple[str, str, str]]] = {}
+        self._rejected: list[tuple[Sight, list[Problem]]] = []
+        self._looked_at = 0
         self.summaries = 0
         self._read = 0
         self._state: Views = ()
@@ -139,28 +138,38 @@ class Reading:
 
     def changes_since(self, record: int) -> list[Change]:
         """Return the changes from history record `record` on."""
+        if not record:
+            return self.changes
         return self.changes[bisect_left(self.changes, record, key=attrgetter("record")) :]
 
     def sights_since(self, record: int) -> list[Sight]:
         """Return the sights from history record `record` on."""
+        if not record:
+            return self.sights
         return self.sights[bisect_left(self.sights, record, key=attrgetter("record")) :]
 
-    def tool_problems(self, sight: Sight) -> list[tuple[str, str, str]]:
-        """Return what a strict provider finds wrong with the tool calls of a request: code, call, detail."""
-        if sight.record not in self._tool_problems:
-            self._tool_problems[sight.record] = self._look_at_calls(sight)
-        return self._tool_problems[sight.record]
+    def rejected_since(self, record: int) -> list[tuple[Sight, list[Problem]]]:
+        """Return the requests from record `record` on that a strict provider rejects, and why."""
+        for sight in self.sights[self._looked_at :]:
+            problems = self._look_at_calls(sight)
+            if problems:
+                self._rejected.append((sight, problems))
+        self._looked_at = len(self.sights)
+        return [rejected for rejected in self._rejected if rejected[0].record >= record]
 
-    def _look_at_calls(self, sight: Sight) -> list[tuple[str, str, str]]:
+    def _look_at_calls(self, sight: Sight) -> list[Problem]:
         """Look at the new messages only when the request continues one that was in order."""
         messages, previous = sight.request.messages, sight.previous
-        if previous is not None and sight.extends and self._tool_problems.get(previous.record) == []:
+        if previous is not None and sight.extends and not self._is_rejected(previous):
             start = min(len(previous.request.messages), len(messages) - 1)
             while start > 0 and messages[start].role == "tool":
                 start -= 1
             if not tool_problems(messages[start:]):
                 return []
         return tool_problems(messages)
+
+    def _is_rejected(self, sight: Sight) -> bool:
+        return bool(self._rejected) and self._rejected[-1][0] is sight
 
     def _follow(self, index: int, record: Record) -> None:
         match record:
@@ -229,13 +238,10 @@ class Reading:
         self._causes = set()
 
     def _vanished(self, index: int, visible: frozenset[str]) -> tuple[str, ...]:
-        missing = tuple(
-            [
-                token
-                for token in self.ledger.utterances
-                if token not in visible and token not in self._missing and self.ledger.live(token, index)
-            ]
-        )
+        utterances, live = self.ledger.utterances, self.ledger.live
+        missing = tuple(t for t in utterances.keys() - visible - self._missing if live(t, index))
+        if len(missing) > 1:
+            missing = tuple(t for t in utterances if t in missing)
         self._missing.update(missing)
         return () if "unfaithful summary" in self._causes else missing
 

@@ -195,8 +195,10 @@ class ReducerLane:
         by_channel: dict[str, list[Any]] = {}
         for name, value in writes:
             by_channel.setdefault(name, []).append(value)
+        transient = self._wiring.transient
         for name, channel in self._channels.items():
-            channel.update(by_channel.get(name, ()))
+            if name in by_channel or name in transient:
+                channel.update(by_channel.get(name, ()))
         if "messages" in by_channel:
             self._session.folded(self._channels["messages"].get())
 

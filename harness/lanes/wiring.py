@@ -7,7 +7,11 @@ from copy import copy
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from langgraph.channels import UntrackedValue
+from langgraph.channels import BinaryOperatorAggregate, LastValue, UntrackedValue
+
+
+#: Channels that a superstep without writes to them leaves as they are.
+_LASTING = (LastValue, BinaryOperatorAggregate, UntrackedValue)
 
 
 class Node(NamedTuple):
@@ -29,6 +33,9 @@ class Wiring:
         self.untracked = [
             name for name, channel in self.channels.items() if isinstance(channel, UntrackedValue)
         ]
+        self.transient = frozenset(
+            name for name, channel in self.channels.items() if not isinstance(channel, _LASTING)
+        )
         self.nodes: dict[str, Node] = {}
         for name, spec in builder.nodes.items():
             if name == "tools":
