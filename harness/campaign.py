@@ -10,6 +10,7 @@ from typing import Protocol
 
 from .agent import Agent, build_agent
 from .candidate import CONTROL, Candidate
+from .collector import relaxed_collector
 from .comparisons import COMPARED
 from .differential import Trial, compare_lanes, is_deterministic, try_out
 from .errors import HarnessBrokenError
@@ -94,9 +95,10 @@ class Campaign:
         names = tuple(agent.candidate.name for agent in self._agents)
         versions = installed_versions()
         self.stream.emit(RunStarted(self.options, names, versions))
-        complete = self._generate(explore)
-        findings = tuple(self._finish(failure) for failure in self._search.failures)
-        self._compare_samples()
+        with relaxed_collector():
+            complete = self._generate(explore)
+            findings = tuple(self._finish(failure) for failure in self._search.failures)
+            self._compare_samples()
         result = RunResult(
             self.options,
             versions,

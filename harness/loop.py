@@ -12,6 +12,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Literal, TypeVar
+from weakref import proxy
 
 from .clock import VirtualClock
 
@@ -47,7 +48,7 @@ class DeterministicLoop(asyncio.BaseEventLoop):
         super().__init__()
         self._clock = clock
         self._epoch = clock.now()
-        self._selector = _Idle(self)
+        self._selector = _Idle(proxy(self))
         self._held: deque[tuple[Holding, Callable[[], None]]] = deque()
         self._holding: Holding = "inline"
         self._on_expiry: Callable[[], None] | None = None

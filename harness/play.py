@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 from . import script
@@ -168,7 +167,9 @@ class Player:
             error = escaped
             self._lane.fail(resumable=session.injected(escaped) and session.failed_tool is None)
         session.end_turn(error, stopped=stopped)
-        if isinstance(error, CrashError):
+        crashed = isinstance(error, CrashError)
+        error = None  # its traceback holds this frame: a cycle that only the collector could free
+        if crashed:
             session.happened("restart", "after the crash")
             self._lane.restart()
 
@@ -189,24 +190,11 @@ class Player:
             session.happened("runs synchronously")
 
 
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Keep the cyclic garbage collector from walking all of LangChain in the middle of a history."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
 def play(agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer") -> Player:
     """Play `scenario` on the candidate of `agent`; return the player with history and ledger."""
     rewinds = any(isinstance(step, Rewind) for step in scenario.steps)
     player = Player(agent, lane=lane, rewinds=rewinds)
-    with player.in_virtual_time(), _collector_paused():
+    with player.in_virtual_time():
         for step in scenario.steps:
             player.perform(step)
     return player

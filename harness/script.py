@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -31,6 +32,16 @@ class Spoken(NamedTuple):
 
     message: Any
     utterance: Utterance | None
+
+
+@lru_cache(maxsize=16_384)
+def _place_of(token: str) -> tuple[int, int, int]:
+    """Return the turn, the number of the calling answer and the index of the call of a tool result."""
+    parts = token[1:].split(".")
+    if [part.isdigit() for part in parts] != [True] * 3:
+        return 0, 0, 0
+    turn, number, index = map(int, parts)
+    return turn, number, index
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +94,15 @@ class Script:
         message = self._ai(text, token, calls, invalid)
         return Spoken(message, self._said(token, number, 0, text))
 
-    def width(self, number: int) -> int:
-        """Return how many calls the answer `number` makes."""
-        return len(self.rounds[number - self.first].calls)
+    def asks_for(self, token: str) -> bool:
+        """Tell whether one of the calls of this script asks for the tool result `token`."""
+        turn, number, index = _place_of(token)
+        asked = turn == self.turn and self.first <= number < self.ends_at()
+        return asked and index < len(self.rounds[number - self.first].calls)
 
     def result(self, token: str, call_id: str) -> Spoken:
         """Return the result of the tool call that asks for `token`."""
-        _, number, index = (int(part) for part in token[1:].split("."))
+        _, number, index = _place_of(token)
         text = token_text(token, self.rounds[number - self.first].calls[index].words)
         message = _filled(_TOOL, content=text, id=token, tool_call_id=call_id)
         return Spoken(message, self._said(token, number, 1, text, call=call_id))
@@ -227,9 +240,11 @@ M = TypeVar("M", bound=BaseMessage)
 
 def _filled(prototype: M, **values: Any) -> M:
     """Return a copy of `prototype` with `values`, which shares nothing that a candidate could change."""
-    message = prototype.__copy__()
-    fields = message.__dict__
-    fields["additional_kwargs"] = {}
-    fields["response_metadata"] = {}
-    fields.update(values)
+    message = prototype.__class__.__new__(prototype.__class__)
+    own: dict[str, Any] = {"additional_kwargs": {}, "response_metadata": {}}
+    set_attribute = object.__setattr__
+    set_attribute(message, "__dict__", {**prototype.__dict__, **own, **values})
+    set_attribute(message, "__pydantic_fields_set__", prototype.__pydantic_fields_set__.copy())
+    set_attribute(message, "__pydantic_extra__", {})
+    set_attribute(message, "__pydantic_private__", None)
     return message

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import is_
 from typing import Any
+from weakref import proxy
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
 from langgraph.types import Command, Overwrite
@@ -50,11 +51,12 @@ class Session:
         self.history = History(candidate, lane)
         self.ledger = Ledger()
         self.book = ViewBook()
+        me = proxy(self)  # candidates keep the environment: a cycle would leave each history to the collector
         self.environment = Environment(
             model=model,
             clock=VirtualClock(),
-            state=DynamicState(on_read=lambda: self.depend("source")),
-            on_count=lambda: self.depend("token_counter"),
+            state=DynamicState(on_read=lambda: me.depend("source")),
+            on_count=lambda: me.depend("token_counter"),
         )
         self.state: Views = ()
         self.turn = 0
@@ -163,10 +165,8 @@ class Session:
         if self.failed_tool is not None:
             dependencies.fail(self.failed_tool, "tool")
         self.depend("tool")
-        parts = token[1:].split(".")
-        number = int(parts[1]) if [p.isdigit() for p in parts] == [True] * 3 else 0
-        asked = next((s for s in reversed(self._scripts) if s.first <= number < s.ends_at()), None)
-        if asked is None or int(parts[0]) != self.turn or int(parts[2]) >= asked.width(number):
+        asked = next((script for script in reversed(self._scripts) if script.asks_for(token)), None)
+        if asked is None:
             raise UnknownToolCallError(f"no tool call of this turn asks for {token!r}")
         spoken = asked.result(token, call_id)
         self._offer(spoken)

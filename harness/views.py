@@ -21,6 +21,9 @@ _RANDOM_ID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0
 #: A UUID without its hyphens.
 _UUID_LENGTH = 32
 
+#: The fields of messages that hold lists and dicts.
+_NESTED = ("content", "additional_kwargs", "response_metadata", "tool_calls", "invalid_tool_calls")
+
 _SPEAKERS = {"u": "human", "a": "ai", "t": "tool"}
 
 
@@ -78,40 +81,29 @@ def carried(role: str, message_id: str | None, text: str, found: Mentions) -> st
     return token if own_id or text.startswith(f"⟦{token}⟧") else None
 
 
-class _Seen:
-    """A message object, what it looked like when its view was made, and the view."""
+class _Seen(NamedTuple):
+    """A message object, its fields as they were when its view was made, and the view."""
 
-    __slots__ = ("content", "content_repr", "id", "kwargs_repr", "message", "name", "raw_calls", "view")
+    message: BaseMessage
+    fields: dict[str, Any]
+    view: View
 
-    def __init__(self, message: BaseMessage, view: View) -> None:
-        self.message = message
-        self.view = view
-        self.content = message.content
-        self.content_repr = None if isinstance(message.content, str) else repr(message.content)
-        self.id = message.id
-        self.name = message.name
-        self.kwargs_repr = repr(message.additional_kwargs) if message.additional_kwargs else ""
-        self.raw_calls = repr(message.tool_calls) if isinstance(message, AIMessage) else ""
 
-    def same(self) -> bool:
-        message = self.message
-        return (
-            message.content is self.content
-            and message.id == self.id
-            and message.name == self.name
-            and (self.content_repr is None or repr(message.content) == self.content_repr)
-            and (
-                repr(message.additional_kwargs) == self.kwargs_repr
-                if message.additional_kwargs
-                else not self.kwargs_repr
-            )
-            and (not isinstance(message, AIMessage) or self._same_calls(message))
-        )
+def _frozen(value: Any) -> Any:
+    """Return a copy of a field that later changes of the message do not reach."""
+    if isinstance(value, list):
+        return [_frozen(item) for item in value] if value else []
+    if isinstance(value, dict):
+        return {key: _frozen(item) for key, item in value.items()} if value else {}
+    return value
 
-    def _same_calls(self, message: AIMessage) -> bool:
-        return (
-            not message.tool_calls if self.raw_calls == "[]" else repr(message.tool_calls) == self.raw_calls
-        )
+
+def _fields_of(message: BaseMessage) -> dict[str, Any]:
+    fields = message.__dict__.copy()
+    for name in _NESTED:
+        if name in fields:
+            fields[name] = _frozen(fields[name])
+    return fields
 
 
 class ViewBook:
@@ -124,13 +116,13 @@ class ViewBook:
     def view(self, message: BaseMessage) -> View:
         """Return the view of `message` as it is now."""
         seen = self._seen.get(id(message))
-        if seen is not None and seen.message is message and seen.content is message.content:
-            if seen.id == message.id and seen.content_repr is None:
-                return seen.view
-            if seen.same():
-                return seen.view
+        if seen is not None and seen.message is message and seen.fields == message.__dict__:
+            return seen.view
+        return self._look_at(message)
+
+    def _look_at(self, message: BaseMessage) -> View:
         view = self._make(message)
-        self._seen[id(message)] = _Seen(message, view)
+        self._seen[id(message)] = _Seen(message, _fields_of(message), view)
         return view
 
     def views(self, messages: Iterable[BaseMessage]) -> Views:
@@ -149,12 +141,9 @@ class ViewBook:
         changed = []
         for message in messages:
             seen = self._seen.get(id(message))
-            if seen is None or seen.message is not message or seen.same():
+            if seen is None or seen.message is not message or seen.fields == message.__dict__:
                 continue
-            before = seen.view
-            view = self._make(message)
-            self._seen[id(message)] = _Seen(message, view)
-            changed.append((before, view))
+            changed.append((seen.view, self._look_at(message)))
         return changed
 
     def name_id(self, raw: str | None) -> str | None:

@@ -238,10 +238,11 @@ class Reading:
         self._causes = set()
 
     def _vanished(self, index: int, visible: frozenset[str]) -> tuple[str, ...]:
-        utterances, live = self.ledger.utterances, self.ledger.live
-        missing = tuple(t for t in utterances.keys() - visible - self._missing if live(t, index))
-        if len(missing) > 1:
-            missing = tuple(t for t in utterances if t in missing)
+        ledger = self.ledger
+        out_of_sight = ledger.utterances.keys() - visible - self._missing
+        if not out_of_sight:
+            return ()
+        missing = tuple(t for t in ledger.utterances if t in out_of_sight and ledger.live(t, index))
         self._missing.update(missing)
         return () if "unfaithful summary" in self._causes else missing
 

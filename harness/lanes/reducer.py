@@ -7,7 +7,7 @@ once, as coroutines that never suspend in a synchronous run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from langchain_core.messages import ToolMessage
@@ -37,7 +37,7 @@ def _writes(update: Any, known: Iterable[str]) -> list[Write]:
     if update is None:
         return []
     if isinstance(update, dict):
-        return [(key, value) for key, value in update.items() if key in known]
+        return [(key, update[key]) for key in update if key in known]
     if isinstance(update, Command):
         pairs = update.update
         if isinstance(pairs, (list, tuple)) and all(isinstance(pair, tuple) for pair in pairs):
@@ -71,9 +71,11 @@ class ReducerLane:
             "config": {"configurable": {"thread_id": "history-1"}},
             "store": None,
         }
+        self._values: dict[str, Any] = {}
         self._pending: Target | None = None
         self._resumable = False
         self._marks: dict[int, dict[str, Any]] = {}
+        self._look_at_channels()
 
     def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:
         """Run the agent on new messages; lets errors escape. Returns whether it was stopped."""
@@ -110,6 +112,7 @@ class ReducerLane:
             if channel.is_available():
                 stored = serde.loads_typed(serde.dumps_typed(channel.get()))
                 self._channels[name] = channel.from_checkpoint(stored)
+        self._look_at_channels()
         self._agent.renew(self._session)
 
     def mark(self, turn: int) -> None:
@@ -121,13 +124,18 @@ class ReducerLane:
         self._pending = None
         self._resumable = False
         self._channels = {name: channel.copy() for name, channel in self._marks[turn].items()}
-        messages: list[Any] = self._channels["messages"].get()
+        self._look_at_channels()
+        messages: list[Any] = self._values["messages"]
         return messages
 
     def _forget_untracked(self) -> None:
         """Empty the channels that no checkpoint keeps, as every new invocation of a graph does."""
         for name in self._wiring.untracked:
             self._channels[name] = self._wiring.channels[name].copy()
+            self._values.pop(name, None)
+
+    def _look_at_channels(self) -> None:
+        self._values = {name: c.get() for name, c in self._channels.items() if c.is_available()}
 
     def _run(self, current: Target, stop: StopPoint | None) -> bool:
         loop = self._session.loop
@@ -164,7 +172,8 @@ class ReducerLane:
             self._commit([write for result in results for write in self._tool_writes(result)])
             return self._after("tools")
         node = self._wiring.nodes[current]
-        state = self._read(node.fields)
+        values = self._values
+        state = {name: values[name] for name in node.fields if name in values}
         supplied = {name: self._supply[name] for name in node.wanted}
         if self._session.loop is not None and node.afunc is not None:
             update = await node.afunc(state, **supplied)
@@ -185,10 +194,6 @@ class ReducerLane:
                 return command.goto
         return None
 
-    def _read(self, fields: Sequence[str]) -> dict[str, Any]:
-        channels = self._channels
-        return {name: channels[name].get() for name in fields if channels[name].is_available()}
-
     def _commit(self, writes: list[Write]) -> None:
         if self._wiring.stamp_ids is not None:
             self._wiring.stamp_ids(self._wiring.channels, writes)
@@ -197,17 +202,22 @@ class ReducerLane:
             by_channel.setdefault(name, []).append(value)
         transient = self._wiring.transient
         for name, channel in self._channels.items():
-            if name in by_channel or name in transient:
-                channel.update(by_channel.get(name, ()))
+            if name not in by_channel and name not in transient:
+                continue
+            channel.update(by_channel.get(name, ()))
+            if channel.is_available():
+                self._values[name] = channel.get()
+            else:
+                self._values.pop(name, None)
         if "messages" in by_channel:
-            self._session.folded(self._channels["messages"].get())
+            self._session.folded(self._values["messages"])
 
     def _after(self, node: str) -> Target:
         branch = self._wiring.branches.get(node)
         if branch is None:
             return self._wiring.next[node]
         path, ends = branch
-        chosen: Any = path(self._read(self._wiring.all_fields))
+        chosen: Any = path(dict(self._values))
         if isinstance(chosen, list) and chosen and isinstance(chosen[0], Send):
             return [call for send in chosen for call in _calls_of(send)]
         if isinstance(chosen, list):
@@ -226,7 +236,7 @@ class ReducerLane:
         if self._wiring.wrap_tool_call is None and self._wiring.awrap_tool_call is None:
             return self._session.tool_result(str(call["args"]["token"]), str(call["id"]))
         tool = self._wiring.tool_node.tools_by_name.get(call["name"])
-        state = self._read(self._wiring.all_fields)
+        state = dict(self._values)
         request = ToolCallRequest(call, tool, state, self._runtime)  # type: ignore[arg-type]
         if self._session.loop is not None and self._wiring.awrap_tool_call is not None:
             return await self._wiring.awrap_tool_call(request, aexecute)

@@ -53,7 +53,6 @@ class Wiring:
         }
         self.wrap_tool_call = getattr(self.tool_node, "_wrap_tool_call", None)
         self.awrap_tool_call = getattr(self.tool_node, "_awrap_tool_call", None)
-        self.all_fields = list(self.channels)
         #: What gives ids to messages before a `DeltaChannel` stores them; LangGraph does it in its loop.
         self.stamp_ids: Callable[[Any, Any], None] | None = None
 
