@@ -171,6 +171,7 @@ class Campaign:
             confirmed,
             held_by,
             failure.histories,
+            failure.members,
         )
         self.stream.emit(Found(finding))
         return finding

@@ -33,7 +33,8 @@ class Finding:
     the index of the record that shows it. `minimal` says that no step can be left out. `confirmed`
     tells whether the graph lane shows the same violation; it is None when the candidate is not
     deterministic, and the finding is then inconclusive. `held_by` names candidates that hold on the
-    same scenario; `histories` how many had been played when it was first seen.
+    same scenario; `histories` how many had been played when it was first seen. `members` are the names of
+    the members of a stack without which it does not fail; empty for a single middleware.
     """
 
     signature: Signature
@@ -45,6 +46,7 @@ class Finding:
     confirmed: bool | None
     held_by: tuple[str, ...]
     histories: int
+    members: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

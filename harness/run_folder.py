@@ -51,6 +51,7 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         "confirmed": finding.confirmed,
         "held_by": list(finding.held_by),
         "histories": finding.histories,
+        "members": list(finding.members),
     }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 
 from .agent import Agent
 from .candidate import CONTROL
@@ -19,6 +20,7 @@ from .findings import Signature
 from .reachability import observe
 from .scenario import Scenario
 from .shrink import Shrunk, shrink
+from .stack import needed_members
 
 #: One history in so many is also played in its variants (`comparisons`): they cost seven plays.
 COMPARE_EVERY = 5
@@ -47,11 +49,12 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A shrunk failure that still has to be confirmed."""
+    """A shrunk failure that still has to be confirmed; `members` are those of a stack that it needs."""
 
     signature: Signature
     shrunk: Shrunk
     histories: int
+    members: tuple[str, ...] = ()
 
 
 def _dominates(one: Failure, other: Failure) -> bool:
@@ -153,11 +156,12 @@ class Search:
         name, code, by = key
         agent = next(a for a in self.agents if a.candidate.name == name)
 
-        def fails(scenario: Scenario) -> bool:
+        def fails_on(agent: Agent, scenario: Scenario) -> bool:
             trial = try_out(agent, scenario, invariants=(int(code[0]),), comparing=code in COMPARED)
             return (code, by) in trial.violated()
 
-        shrunk = shrink(witness.scenario, fails)
+        shrunk = shrink(witness.scenario, partial(fails_on, agent))
         fired = try_out(agent, shrunk.scenario).history.fired()
         kinds = tuple(sorted({f.kind for f in fired}))
-        return Failure(Signature(name, code, by, kinds), shrunk, witness.histories)
+        members = needed_members(agent, shrunk.scenario, fails_on)
+        return Failure(Signature(name, code, by, kinds), shrunk, witness.histories, members)

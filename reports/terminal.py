@@ -139,6 +139,8 @@ def _print_group(console: Console, group: list[Finding], replay: str, target: st
             say(console, Text(check.why, style="dim"), 4)
     size = "1-minimal: without any one step it passes" if first.minimal else "not shown to be minimal"
     say(console, f"needs {_needs(first)} ({size})", 2)
+    if first.members:
+        say(console, f"needs of the stack only: {', '.join(harmless(m, 60) for m in first.members)}", 2)
     remarks: dict[int, list[Finding]] = {}
     for finding in group:
         remarks.setdefault(finding.record, []).append(finding)
