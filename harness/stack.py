@@ -46,7 +46,7 @@ def needed_members(
     Empty for a candidate of one member or none.
     """
     names = [interposer.label for interposer in agent.interposers]
-    if len(names) < 2:
+    if not names[1:]:
         return ()
     left_out: frozenset[int] = frozenset()
     for place in reversed(range(len(names))):

@@ -54,6 +54,25 @@ _DEERFLOW = (
 )
 
 
+def _production_of(name: str) -> Callable[[], Candidate]:
+    """Return the loader of a candidate of the article's production system."""
+
+    def load() -> Candidate:
+        from . import production
+
+        return next(c for c in vars(production).values() if isinstance(c, Candidate) and c.name == name)
+
+    return load
+
+
+_PRODUCTION = (
+    "production",
+    "production.canvas",
+    "production.envelope",
+    "production.metadata",
+    "production.fold",
+)
+
 #: Candidates by name.
 CATALOGUE: dict[str, Callable[[], Candidate]] = {
     "control": _control,
@@ -62,6 +81,7 @@ CATALOGUE: dict[str, Callable[[], Candidate]] = {
     "langchain.summarization": _summarization,
     "langchain.context_editing": _context_editing,
     **{name: _deerflow_of(name) for name in _DEERFLOW},
+    **{name: _production_of(name) for name in _PRODUCTION},
 }
 
 #: What a run without targets takes: control, a bug and its fix, and what is installed.

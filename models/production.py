@@ -1,0 +1,187 @@
+"""A node-canvas copilot's ways to bring context in and to fold it, re-created from their description.
+
+State is read anew for every request and never enters history (P1); events are attached to the user's
+message while it is written (P2); late metadata is added to the stored message in place (P3); and what is
+over the threshold is folded at a turn boundary into a plain record, without a model (P4).
+
+Source: rules P1 to P4 of the article on the direction of context injection, section 4. The system is not
+public. Taking envelopes off again, which its front end does on replay, is not re-created.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NotRequired
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from ..harness.candidate import Candidate, Contract
+from ..harness.environment import Environment
+from .deerflow_summarization import turn_starts
+
+Request = ModelRequest[Any]
+
+#: Characters that a folded record keeps of a user's message and of an action (rule P4).
+WORDS_KEPT = 300
+ACTION_KEPT = 600
+
+#: Messages in state above which finished turns are folded; scaled down for short histories.
+THRESHOLD = 6
+
+_RECORD = "record"
+
+_STALE = "What follows may be stale; that something is missing here proves nothing.\n"
+
+
+class CanvasState(AgentState[Any]):
+    """The state with the last snapshot of the canvas that could be read."""
+
+    snapshot: NotRequired[str]
+
+
+class CanvasInPrompt(AgentMiddleware[Any, Any, Any]):
+    """Shows the canvas in the system prompt, read anew for every request (rule P1)."""
+
+    state_schema = CanvasState
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Keep the snapshot of this turn, for requests in which the canvas cannot be read."""
+        text = self._read()
+        return None if text is None else {"snapshot": text}
+
+    def _read(self) -> str | None:
+        try:
+            return self._environment.state.read()
+        except Exception:  # noqa: BLE001  however the source fails, the last snapshot is shown
+            return None
+
+    def _shown(self, request: Request) -> Request:
+        text = self._read()
+        if text is None:
+            text = _STALE + str(request.state.get("snapshot", ""))
+        return request.override(system_message=SystemMessage(f"The canvas now:\n{text}"))
+
+    def wrap_model_call(self, request: Request, handler: Callable[[Request], Any]) -> Any:
+        """Show the canvas."""
+        return handler(self._shown(request))
+
+    async def awrap_model_call(self, request: Request, handler: Callable[[Request], Awaitable[Any]]) -> Any:
+        """Show the canvas."""
+        return await handler(self._shown(request))
+
+
+def _latest_words(messages: Sequence[BaseMessage]) -> HumanMessage | None:
+    """Return the user's latest message, whatever else stands in the user's role."""
+    humans = (m for m in reversed(messages) if isinstance(m, HumanMessage) and m.name != _RECORD)
+    return next(humans, None)
+
+
+class EnvelopeAtCreation(AgentMiddleware[Any, Any, Any]):
+    """Attaches what came with the user's message to that message, when it comes in (rule P2)."""
+
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Write the envelope behind the words, under the id of the message."""
+        words = _latest_words(state["messages"])
+        if words is None or words.additional_kwargs.get("envelope"):
+            return None
+        envelope = "<attachments>1 file</attachments>"
+        content: Any = (
+            f"{words.content}\n{envelope}"
+            if isinstance(words.content, str)
+            else [*words.content, {"type": "text", "text": envelope}]
+        )
+        extra = {**words.additional_kwargs, "envelope": True}
+        return {"messages": [words.model_copy(update={"content": content, "additional_kwargs": extra})]}
+
+
+class LateMetadata(AgentMiddleware[Any, Any, Any]):
+    """Adds what became known after a turn to its user's message: same id, same place (rule P3)."""
+
+    def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Add the metadata to the latest user's message, once."""
+        words = _latest_words(state["messages"])
+        if words is None or "file_size" in words.additional_kwargs:
+            return None
+        extra = {**words.additional_kwargs, "file_size": 3}
+        return {"messages": [words.model_copy(update={"additional_kwargs": extra})]}
+
+
+def _line(message: BaseMessage) -> str:
+    if isinstance(message, HumanMessage):
+        return f"- user: {message.text[:WORDS_KEPT]}"
+    who = "agent" if isinstance(message, AIMessage) else "tool"
+    return f"- {who}: {message.text[:ACTION_KEPT]}"
+
+
+class FoldAtTurnBoundary(AgentMiddleware[Any, Any, Any]):
+    """Folds finished turns into a record of their texts, stored once and never touched again (rule P4)."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Fold all turns before the current one when the history is over the threshold."""
+        messages: list[BaseMessage] = state["messages"]
+        live = [m for m in messages if m.name != _RECORD and not isinstance(m, SystemMessage)]
+        starts = [i for i in turn_starts(messages) if messages[i].name != _RECORD]
+        if len(live) <= THRESHOLD or not starts:
+            return None
+        cut = starts[-1]
+        folded = [m for m in messages[:cut] if m in live]
+        if not folded:
+            return None
+        kept = [m for m in messages[:cut] if m not in live]
+        text = "\n".join(["Record of earlier turns:", *map(_line, folded)])
+        record = HumanMessage(text, id=self._environment.new_id(_RECORD), name=_RECORD)
+        return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), *kept, record, *messages[cut:]]}
+
+
+_SOURCE = "the article on the direction of context injection, section 4, rule"
+
+CANVAS = Candidate(
+    name="production.canvas",
+    build=lambda environment: [CanvasInPrompt(environment)],
+    contract=Contract(edits_requests=True, shows_state=True),
+    source=f"{_SOURCE} P1",
+    target="production.canvas",
+)
+
+ENVELOPE = Candidate(
+    name="production.envelope",
+    build=lambda environment: [EnvelopeAtCreation()],
+    source=f"{_SOURCE} P2",
+    target="production.envelope",
+)
+
+METADATA = Candidate(
+    name="production.metadata",
+    build=lambda environment: [LateMetadata()],
+    source=f"{_SOURCE} P3",
+    target="production.metadata",
+)
+
+FOLD = Candidate(
+    name="production.fold",
+    build=lambda environment: [FoldAtTurnBoundary(environment)],
+    contract=Contract(compacts=True),
+    source=f"{_SOURCE} P4",
+    target="production.fold",
+)
+
+PRODUCTION = Candidate(
+    name="production",
+    build=lambda environment: [
+        FoldAtTurnBoundary(environment),
+        EnvelopeAtCreation(),
+        LateMetadata(),
+        CanvasInPrompt(environment),
+    ],
+    contract=Contract(edits_requests=True, shows_state=True, compacts=True),
+    source=f"{_SOURCE}s P1 to P4",
+    target="production",
+)

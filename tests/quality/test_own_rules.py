@@ -1,0 +1,74 @@
+"""Candidates that are correct by their own rules: in thousands of histories under all faults, no finding."""
+
+from typing import Any
+
+import pytest
+from langchain.agents.middleware import AgentMiddleware
+
+from sixfold.harness.agent import build_agent
+from sixfold.harness.campaign import seed_of_round
+from sixfold.harness.candidate import CONTROL, Candidate, Contract
+from sixfold.harness.search import Search
+from sixfold.models.catalogue import CATALOGUE
+from sixfold.strategies.scenarios import explore
+
+from ..correct import CORRECT
+
+BATCH = 100
+
+
+class DoesNothing(AgentMiddleware[Any, Any, Any]):
+    def before_agent(self, state: Any, runtime: Any) -> None:
+        return None
+
+    def before_model(self, state: Any, runtime: Any) -> None:
+        return None
+
+    def after_model(self, state: Any, runtime: Any) -> None:
+        return None
+
+
+NOTHING = Candidate(name="does-nothing", build=lambda _environment: [DoesNothing()], contract=Contract())
+
+# What the candidate is known to do, and says so: the edits of a request break its cached prefix.
+APART_FROM = {"langchain.context_editing": {"5.prefix-broken"}}
+
+OWN_RULES = {
+    **{
+        name: CATALOGUE[name]()
+        for name in (
+            "deerflow",
+            "production",
+            "production.canvas",
+            "production.envelope",
+            "production.metadata",
+            "production.fold",
+            "langchain.context_editing",
+        )
+    },
+    "does-nothing": NOTHING,
+    "date-in-prompt": CORRECT["date-in-prompt"],
+}
+
+
+def blamed_for(candidate: Candidate, *, histories: int) -> set[str]:
+    """Return the codes that a campaign finds on the candidate, comparisons included."""
+    agents = [build_agent(each, direct=True) for each in (CONTROL, candidate)]
+    search = Search(agents)
+    kinds = frozenset(candidate.contract.suffers)
+    places = frozenset(place for agent in agents for place in agent.places())
+    for number in range(histories // BATCH):
+        explore(search.visit, seed=seed_of_round(0, number), count=BATCH, kinds=kinds, places=places)
+    assert search.histories == histories
+    return set(search.tallies[candidate.name].violations) - APART_FROM.get(candidate.name, set())
+
+
+@pytest.mark.parametrize("name", OWN_RULES)
+def test_nothing_is_found_on_a_candidate_that_is_correct_by_its_own_rules(name: str) -> None:
+    assert blamed_for(OWN_RULES[name], histories=100) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OWN_RULES)
+def test_nothing_is_found_in_five_thousand_histories(name: str) -> None:
+    assert blamed_for(OWN_RULES[name], histories=5_000) == set()
