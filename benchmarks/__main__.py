@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from . import lanes, length, machine, search
+from . import endurance, lanes, length, machine, search
 from .targets import Result
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Result]]] = {
@@ -18,6 +18,11 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Result]]] = {
     "length": length.run,
     "search": search.run,
 }
+
+#: Those that take a quarter of an hour and more: run by name only.
+LONG: dict[str, Callable[[], Iterator[Result]]] = {"endurance": endurance.run}
+
+ALL = BENCHMARKS | LONG
 
 #: With less than this share of a core for the run, other work disturbed it too much.
 BUSY_SHARE = 0.8
@@ -43,12 +48,14 @@ def table(results: list[Result]) -> str:
 
 
 def main() -> int:
-    """Run the benchmarks named on the command line, all by default."""
+    """Run the benchmarks named on the command line, by default all that are not long."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("name", nargs="*", help=f"benchmarks to run: {', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument(
+        "name", nargs="*", help=f"benchmarks to run: {', '.join(ALL)} (default: all but {', '.join(LONG)})"
+    )
     names: list[str] = parser.parse_args().name or list(BENCHMARKS)
-    if unknown := [name for name in names if name not in BENCHMARKS]:
-        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    if unknown := [name for name in names if name not in ALL]:
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(ALL)}")
     busy = os.getloadavg()[0]
     started, computed = time.perf_counter(), time.process_time()
     results: list[Result] = []
@@ -56,7 +63,7 @@ def main() -> int:
     for name in names:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
         try:
-            for result in BENCHMARKS[name]():
+            for result in ALL[name]():
                 results.append(result)
         except Exception as error:  # noqa: BLE001  the other benchmarks are still worth their numbers
             broken.append(f"{name} could not be measured: {type(error).__name__}: {error}")

@@ -32,6 +32,12 @@ MACHINE_OVERHEAD = Target(3, "×")
 #: Time per turn of a long history against a short one; 1 is linear.
 LENGTH_GROWTH = Target(1.3, "×")
 
+#: The most memory of a long search against that of its beginning; 1 is flat.
+MEMORY_GROWTH = Target(1.05, "×")
+
+#: Replays of one scenario that came out differently.
+NO_DIFFERENCE = Target(0)
+
 #: Histories until a known bug is found: the median over the seeds, and every seed.
 MEDIAN_SEARCH = Target(50)
 LONGEST_SEARCH = Target(1000)

@@ -63,6 +63,9 @@ def run(
     ] = None,
     report_dir: Annotated[Path, typer.Option(help="Where run folders are made.")] = Path(".sixfold/runs"),
     format: Annotated[str, typer.Option(help="What to print: terminal or json.")] = "terminal",
+    show_wiring: Annotated[
+        bool, typer.Option("--show-wiring", help="Show how each target is constructed, and do not run.")
+    ] = False,
 ) -> None:
     """Fuzz candidates side by side; print the matrix and a minimal history for each distinct finding."""
     from .run import run_command
@@ -75,6 +78,7 @@ def run(
         invariants=tuple(sorted(set(invariant or ()))),
         report_dir=report_dir,
         output_format=format,
+        show_wiring=show_wiring,
     )
 
 

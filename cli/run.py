@@ -10,7 +10,9 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from ..harness.agent import build_agent
 from ..harness.campaign import Campaign
+from ..harness.candidate import Candidate
 from ..harness.errors import ExitCode, SixfoldError
 from ..harness.events import Options, RunResult
 from ..harness.harmless import harmless
@@ -50,6 +52,20 @@ def exit_code(result: RunResult) -> ExitCode:
     return ExitCode.INCONCLUSIVE if Verdict.INCONCLUSIVE in verdicts else ExitCode.NOTHING_NEW
 
 
+def _show_wiring(targets: list[str]) -> None:
+    """Print how each target is constructed, once it has been shown that it can be."""
+    console = Console()
+    for target in dict.fromkeys(targets or DEFAULT_TARGETS):
+        with quiet():
+            candidate = resolve(target)
+            build_agent(candidate, direct=True)
+        terminal.say(console, f"{harmless(candidate.name, 400)}: {harmless(_wiring(candidate), 2000)}")
+
+
+def _wiring(candidate: Candidate) -> str:
+    return candidate.wiring or candidate.source or "as its factory builds it"
+
+
 def run_command(
     targets: list[str],
     *,
@@ -59,6 +75,7 @@ def run_command(
     invariants: tuple[int, ...],
     report_dir: Path,
     output_format: str,
+    show_wiring: bool = False,
 ) -> None:
     """Run a campaign over `targets` (the catalogue without any) and exit with its code."""
     if output_format not in _FORMATS:
@@ -69,6 +86,9 @@ def run_command(
         seed=seed, max_histories=max_histories, budget=budget_seconds(budget), invariants=invariants
     )
     messages = Console(file=sys.stderr)
+    if show_wiring:
+        _show_wiring(targets)
+        raise typer.Exit
     with quiet() as printed:
         candidates = [resolve(target) for target in dict.fromkeys(targets or DEFAULT_TARGETS)]
         with ProgressBar(messages) as bar:

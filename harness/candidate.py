@@ -65,7 +65,7 @@ class Candidate:
     `build` gets a fresh `Environment` and returns the middleware in order (the empty list for
     `control`); it is called for every history and after every restart. `source` says where the
     rules or the code come from (project, file, symbol, version). `target` is what a user types to
-    get this candidate again.
+    get this candidate again. `wiring` shows how it was constructed, when that was not its author's choice.
     """
 
     name: str
@@ -73,6 +73,7 @@ class Candidate:
     contract: Contract = Contract()
     source: str = ""
     target: str = ""
+    wiring: str = ""
 
 
 CONTROL = Candidate(

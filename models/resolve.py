@@ -1,8 +1,8 @@
 """Targets: from what a user types to a candidate.
 
 A target is a catalogue name, an import path (`pkg.module:Name`) or a file (`path/to/file.py:name`)
-of a middleware class, an instance, a list of them, a factory that takes the `Environment`, or a
-`Candidate`.
+of a middleware class, an instance, a list of them, a node (`state -> update`, a `pre_model_hook`), a
+factory that takes the `Environment`, or a `Candidate`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from pathlib import Path
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
+from langchain_core.runnables import Runnable
 
 from ..harness.candidate import Candidate, Middleware
 from ..harness.environment import Environment
 from ..harness.errors import TargetError
 from .catalogue import CATALOGUE
-from .supply import arguments, construct
+from .nodes import as_middleware, is_node
+from .supply import arguments, construct, wiring_of
 
 _FORMS = (
     "A target is a catalogue name (see `sixfold list`), pkg.module:Name or path/to/file.py:name of an "
-    "AgentMiddleware class or instance, a list of them, a factory that takes the Environment, or a "
-    "Candidate."
+    "AgentMiddleware class or instance, a list of them, a node (a function of the state), a factory that "
+    "takes the Environment, or a Candidate."
 )
 
 
@@ -112,23 +114,39 @@ def _import_failed(error: BaseException, target: str) -> TargetError:
 def _candidate(thing: Any, target: str) -> Candidate:
     if isinstance(thing, Candidate):
         return replace(thing, target=target)
-    if isinstance(thing, type) and issubclass(thing, AgentMiddleware):
-        names = arguments(thing, target)
+    if isinstance(thing, type) and issubclass(thing, (AgentMiddleware, Runnable)):
+        given = arguments(thing, target)
         return Candidate(
             name=target,
-            build=lambda environment: [construct(thing, names, environment)],
+            build=lambda environment: [_member(construct(thing, given, environment))],
             source=f"{thing.__module__}.{thing.__qualname__}",
             target=target,
+            wiring=wiring_of(thing, given),
         )
     if isinstance(thing, AgentMiddleware):
         return _stack([thing], target)
     if isinstance(thing, (list, tuple)) and thing and all(isinstance(m, AgentMiddleware) for m in thing):
         return _stack(list(thing), target)
+    if is_node(thing):
+        name = str(getattr(thing, "__qualname__", type(thing).__qualname__))
+        return Candidate(
+            name=target,
+            build=lambda _environment: [as_middleware(thing)],
+            source=f"{getattr(thing, '__module__', '?')}.{name}",
+            target=target,
+            wiring=f"{name}(state) before each model call",
+        )
     if callable(thing) and not isinstance(thing, type):
         return _factory(thing, target)
     raise TargetError(
         f"{target} is {_described(thing)}, which is not middleware", place=target, remedy=_FORMS
     )
+
+
+def _member(thing: Any) -> Middleware:
+    """Return `thing` as a member of a stack: a node is run before each model call."""
+    member: Middleware = as_middleware(thing) if is_node(thing) else thing
+    return member
 
 
 def _described(thing: Any) -> str:
@@ -163,7 +181,8 @@ def _factory(factory: Any, target: str) -> Candidate:
 
     def build(environment: Environment) -> Sequence[Middleware]:
         made = factory(environment)
-        return made if isinstance(made, (list, tuple)) else [made]
+        members = made if isinstance(made, (list, tuple)) else [made]
+        return [_member(member) for member in members]
 
     return Candidate(
         name=target,

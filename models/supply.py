@@ -1,4 +1,4 @@
-"""Supply: constructor arguments of a middleware class, by name, from the environment.
+"""Supply: constructor arguments of a middleware class, by name or annotation, from the environment.
 
 A class whose constructor takes known arguments needs no adapter. Thresholds are lowered so that
 they are met in short histories.
@@ -7,30 +7,129 @@ they are met in short histories.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
-from ..harness.candidate import Middleware
+from langchain.agents.middleware import ClearToolUsesEdit
+from langgraph.store.memory import InMemoryStore
+
 from ..harness.environment import Environment
 from ..harness.errors import TargetError
 
+
+class Supply(NamedTuple):
+    """How an argument is made, and how the wiring shows it."""
+
+    make: Callable[[Environment], Any]
+    shown: str
+
+
+def _value(value: Any) -> Supply:
+    return Supply(lambda _environment: value, repr(value))
+
+
+_MODEL = Supply(lambda environment: environment.model, "environment.model")
+_STORE = Supply(lambda _environment: InMemoryStore(), "InMemoryStore()")
+_CLOCK = Supply(lambda environment: environment.clock, "environment.clock")
+_COUNTER = Supply(lambda environment: environment.token_counter, "environment.token_counter")
+
+
+def _state_backend() -> Any:
+    """Return deepagents' backend that keeps files in the agent's state; who asks for it has it installed."""
+    return import_module("deepagents.backends").StateBackend()
+
+
 #: What is supplied for an argument of this name.
-SUPPLIES: dict[str, Callable[[Environment], Any]] = {
-    "model": lambda environment: environment.model,
-    "llm": lambda environment: environment.model,
-    "environment": lambda environment: environment,
-    "clock": lambda environment: environment.clock,
-    "token_counter": lambda environment: environment.token_counter,
-    "trigger": lambda environment: ("messages", 5),
-    "keep": lambda environment: ("messages", 2),
+SUPPLIES: dict[str, Supply] = {
+    "model": _MODEL,
+    "llm": _MODEL,
+    "first_model": _MODEL,
+    "summarization_model": _MODEL,
+    "summary_model": _MODEL,
+    "environment": Supply(lambda environment: environment, "environment"),
+    "clock": _CLOCK,
+    "store": _STORE,
+    "token_counter": _COUNTER,
+    "trigger": _value(("messages", 5)),
+    "keep": _value(("messages", 2)),
+    "run_limit": _value(2),
+    "pii_type": _value("email"),
+    "edits": Supply(
+        lambda _environment: [ClearToolUsesEdit(trigger=40, keep=1)],
+        "[ClearToolUsesEdit(trigger=40, keep=1)]",
+    ),
+    "sources": _value(["/AGENTS.md"]),
+    "output_messages_key": _value("llm_input_messages"),
 }
 
+#: What is supplied for an argument whose annotation names one of these classes.
+BY_ANNOTATION: dict[str, Supply] = {
+    "BaseChatModel": _MODEL,
+    "LanguageModelLike": _MODEL,
+    "BaseLanguageModel": _MODEL,
+    "BaseStore": _STORE,
+    "VirtualClock": _CLOCK,
+    "TokenCounter": _COUNTER,
+    "BackendProtocol": Supply(lambda _environment: _state_backend(), "StateBackend()"),
+}
 
-def arguments(cls: type[Middleware], target: str) -> dict[str, str]:
-    """Return the names of the constructor arguments to supply, in order.
+#: Names of sizes that have a default made for long conversations, and what short ones get.
+_SIZES: tuple[tuple[re.Pattern[str], int], ...] = (
+    (re.compile(r"max_summary_tokens"), 20),
+    (
+        re.compile(
+            r"(max|trigger|threshold|limit|budget).*tokens?|tokens?.*(limit|threshold|trigger|budget)"
+        ),
+        40,
+    ),
+    (re.compile(r"(keep|last|recent).*(messages|turns)|(messages|turns)_to_keep"), 2),
+    (re.compile(r"(max|trigger|threshold).*(messages|turns)|(messages|turns).*(max|threshold|limit)"), 5),
+)
 
-    Arguments with a default are supplied when their name is known, and left alone otherwise. Raises
-    `TargetError`, with the factory to write, when a required argument is unknown.
+
+def _annotated(parameter: inspect.Parameter) -> Supply | None:
+    """Return the supply for the first class that the annotation names, written out or not."""
+    words = set(re.findall(r"\w+", str(parameter.annotation)))
+    return next((supply for name, supply in BY_ANNOTATION.items() if name in words), None)
+
+
+def _lowered(parameter: inspect.Parameter) -> Supply | None:
+    """Return a lower size for a number whose default is too high for short histories."""
+    default = parameter.default
+    required = default is parameter.empty
+    if not required and (isinstance(default, bool) or not isinstance(default, int)):
+        return None
+    for pattern, size in _SIZES:
+        if pattern.search(parameter.name) and (required or default > size):
+            return _value(size)
+    return None
+
+
+def supply_of(parameter: inspect.Parameter) -> Supply | None:
+    """Return what is supplied for `parameter`, None when it is left alone or unknown."""
+    if parameter.name in SUPPLIES:
+        return SUPPLIES[parameter.name]
+    lowered = _lowered(parameter)
+    if lowered is not None or parameter.default is not parameter.empty:
+        return lowered
+    return _annotated(parameter)
+
+
+class Argument(NamedTuple):
+    """A constructor argument that is supplied."""
+
+    name: str
+    positional: bool
+    supply: Supply
+
+
+def arguments(cls: type[Any], target: str) -> tuple[Argument, ...]:
+    """Return the constructor arguments to supply, in order.
+
+    Arguments with a default are supplied when their name is known or a size too high, and left alone
+    otherwise. Raises `TargetError`, with the factory to write, when a required argument is unknown.
     """
     try:
         parameters = inspect.signature(cls).parameters.values()
@@ -40,13 +139,15 @@ def arguments(cls: type[Middleware], target: str) -> dict[str, str]:
             place=target,
             remedy=factory_remedy(cls),
         ) from error
-    supplied: dict[str, str] = {}
+    supplied: list[Argument] = []
     missing: list[str] = []
     for parameter in parameters:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
-        if parameter.name in SUPPLIES:
-            supplied[parameter.name] = parameter.kind.name
+        supply = supply_of(parameter)
+        if supply is not None:
+            positional = parameter.kind is parameter.POSITIONAL_ONLY
+            supplied.append(Argument(parameter.name, positional, supply))
         elif parameter.default is parameter.empty:
             missing.append(parameter.name)
     if missing:
@@ -56,7 +157,7 @@ def arguments(cls: type[Middleware], target: str) -> dict[str, str]:
             place=target,
             remedy=factory_remedy(cls),
         )
-    return supplied
+    return tuple(supplied)
 
 
 def factory_remedy(cls: type[Any]) -> str:
@@ -73,8 +174,13 @@ def factory_remedy(cls: type[Any]) -> str:
     )
 
 
-def construct(cls: type[Middleware], names: dict[str, str], environment: Environment) -> Middleware:
+def construct(cls: type[Any], given: tuple[Argument, ...], environment: Environment) -> Any:
     """Construct `cls` with the supplied arguments, by keyword where possible."""
-    positional = [SUPPLIES[n](environment) for n, kind in names.items() if kind == "POSITIONAL_ONLY"]
-    keywords = {n: SUPPLIES[n](environment) for n, kind in names.items() if kind != "POSITIONAL_ONLY"}
+    positional = [a.supply.make(environment) for a in given if a.positional]
+    keywords = {a.name: a.supply.make(environment) for a in given if not a.positional}
     return cls(*positional, **keywords)
+
+
+def wiring_of(cls: type[Any], given: tuple[Argument, ...]) -> str:
+    """Return the constructor call as a reader would write it."""
+    return f"{cls.__name__}({', '.join(f'{a.name}={a.supply.shown}' for a in given)})"

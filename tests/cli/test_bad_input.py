@@ -16,7 +16,7 @@ FILES = {
     "things.py": (
         "from langchain.agents.middleware import AgentMiddleware\n"
         "class Needs(AgentMiddleware):\n"
-        "    def __init__(self, store, *, tenant): ...\n"
+        "    def __init__(self, ledger, *, tenant): ...\n"
         "class Fails(AgentMiddleware):\n"
         "    def __init__(self): raise ValueError('no key')\n"
         "class Plain: ...\n"
@@ -50,7 +50,7 @@ BAD: dict[str, tuple[tuple[str, ...], tuple[str, str, str]]] = {
     "missing attribute of a module": (("run", "json:dump_"), ("'dump_'", "json:dump_", "Did you mean dump")),
     "constructor": (
         ("run", "things.py:Needs"),
-        ("store, tenant", "things.py:Needs", "def build(environment):"),
+        ("ledger, tenant", "things.py:Needs", "def build(environment):"),
     ),
     "constructor that raises": (
         ("run", "things.py:Fails"),

@@ -3,15 +3,18 @@
 from pathlib import Path
 
 import pytest
+from langchain_core.language_models import BaseChatModel
+from langgraph.store.base import BaseStore
 
 from sixfold.harness.agent import build_agent
 from sixfold.harness.candidate import CONTROL
 from sixfold.harness.environment import Environment
+from sixfold.harness.history import Fold, Requested
 from sixfold.harness.play import play
 from sixfold.harness.steps import Restart, UserTurn
 from sixfold.models.catalogue import CATALOGUE
 from sixfold.models.resolve import resolve
-from sixfold.models.supply import SUPPLIES, arguments
+from sixfold.models.supply import BY_ANNOTATION, SUPPLIES, arguments, wiring_of
 
 from ..flaws.base import Base
 from ..helpers import agent_of, scenario_of
@@ -19,6 +22,7 @@ from ..helpers import agent_of, scenario_of
 SOURCE = """
 from langchain.agents.middleware import AgentMiddleware, SummarizationMiddleware
 from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableLambda
 from sixfold.harness.candidate import Candidate
 
 class Counts(AgentMiddleware):
@@ -40,6 +44,11 @@ pair = (Other(), Counts())
 def factory(environment): return Counts()
 def factory_of_many(environment): return [Counts(), Other()]
 def optional(environment, extra=None): return Counts(extra)
+def hook(state): return {"llm_input_messages": state["messages"][-1:]}
+def hook_with_runtime(state, runtime): return None
+async def slow_hook(state): return {"messages": [HumanMessage("noted", id=f"n{len(state['messages'])}")]}
+def factory_of_a_hook(environment): return hook
+as_runnable = RunnableLambda(lambda state: None)
 ready = Candidate(name="ready", build=lambda environment: [Counts()])
 def summarising(environment):
     return SummarizationMiddleware(environment.model, trigger=("messages", 3), keep=("messages", 1))
@@ -54,6 +63,11 @@ MEMBERS = {
     "factory": 1,
     "factory_of_many": 2,
     "optional": 1,
+    "hook": 1,
+    "hook_with_runtime": 1,
+    "slow_hook": 1,
+    "factory_of_a_hook": 1,
+    "as_runnable": 1,
     "ready": 1,
     "summarising": 1,
 }
@@ -80,6 +94,36 @@ def test_histories_do_not_share_an_instance(target_file: Path) -> None:
     assert play(agent, scenario_of(UserTurn())).history.records == first.records
 
 
+def test_the_model_is_shown_what_a_hook_says_and_history_stays(target_file: Path) -> None:
+    agent = build_agent(resolve(f"{target_file}:hook"), direct=True)
+    records = play(agent, scenario_of(UserTurn(), UserTurn())).history.records
+    last = [record for record in records if isinstance(record, Requested)][-1]
+    assert [view.id for view in last.messages] == ["u2"]
+    state = [record for record in records if isinstance(record, Fold)][-1].state
+    assert [view.id for view in state] == ["u1", "a1", "u2", "a2"]
+
+
+def test_thresholds_are_lowered_and_shown() -> None:
+    candidate = resolve("langchain.agents.middleware:ContextEditingMiddleware")
+    assert "ClearToolUsesEdit(trigger=40, keep=1)" in candidate.wiring
+    limited = resolve("langchain.agents.middleware:ToolCallLimitMiddleware")
+    assert limited.wiring == "ToolCallLimitMiddleware(run_limit=2)"
+
+
+def test_a_size_made_for_long_conversations_is_lowered() -> None:
+    def init(self, max_tokens_before_summary=4000, messages_to_keep=20, retries=3): ...  # type: ignore[no-untyped-def]
+
+    cls = type("Sized", (Base,), {"__init__": init})
+    assert wiring_of(cls, arguments(cls, "x")) == "Sized(max_tokens_before_summary=40, messages_to_keep=2)"
+
+
+def test_a_required_argument_is_supplied_by_its_annotation() -> None:
+    def init(self, helper: BaseChatModel, files: "BaseStore"): ...  # type: ignore[no-untyped-def]
+
+    cls = type("Annotated", (Base,), {"__init__": init})
+    assert wiring_of(cls, arguments(cls, "x")) == "Annotated(helper=environment.model, files=InMemoryStore())"
+
+
 def test_module_target() -> None:
     candidate = resolve("langchain.agents.middleware:SummarizationMiddleware")
     assert candidate.name == candidate.target == "langchain.agents.middleware:SummarizationMiddleware"
@@ -98,9 +142,12 @@ def test_known_arguments_are_supplied_and_defaults_left_alone() -> None:
     def init(self, model, keep, *, clock, mood="good", **more): ...  # type: ignore[no-untyped-def]
 
     cls = type("Many", (Base,), {"__init__": init})
-    assert list(arguments(cls, "x")) == ["model", "keep", "clock"]
+    assert [argument.name for argument in arguments(cls, "x")] == ["model", "keep", "clock"]
 
 
-def test_every_supply_can_be_taken_from_an_environment() -> None:
+@pytest.mark.parametrize("name", [*SUPPLIES, *BY_ANNOTATION])
+def test_every_supply_can_be_taken_from_an_environment(name: str) -> None:
+    if name == "BackendProtocol":
+        pytest.importorskip("deepagents", reason="only what asks for its backend needs deepagents")
     environment = Environment(model=agent_of(CONTROL).model)
-    assert all(supply(environment) is not None for supply in SUPPLIES.values())
+    assert (SUPPLIES | BY_ANNOTATION)[name].make(environment) is not None
