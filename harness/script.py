@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, InvalidToolCall, ToolMessage
 from langchain_core.messages import ToolCall as ToolCallDict
-from langchain_core.messages.tool import InvalidToolCall, invalid_tool_call, tool_call
+from langchain_core.messages.tool import invalid_tool_call, tool_call
 
 from .ledger import Utterance
 from .steps import IdStyle, LoadTurn, Shape, ToolCall, ToolRound, UserMessage, UserTurn
