@@ -32,6 +32,8 @@ class FakeChatModel(BaseChatModel):
     session: Any = Field(default=None, exclude=True, repr=False)
     scripted: Any = Field(default=None, exclude=True, repr=False)
     speaks_script: bool = Field(default=False, exclude=True, repr=False)
+    #: A summary model without a synchronous client refuses synchronous calls.
+    only_async: bool = Field(default=False, exclude=True, repr=False)
 
     @classmethod
     def create(cls, *, max_input_tokens: int) -> FakeChatModel:
@@ -65,9 +67,11 @@ class FakeChatModel(BaseChatModel):
         """Return the model that speaks the script."""
         return self.scripted or self
 
-    def _answer(self, messages: Sequence[BaseMessage]) -> AIMessage:
+    def _answer(self, messages: Sequence[BaseMessage], *, synchronous: bool = True) -> AIMessage:
         if self.session is None:
             raise RuntimeError("the fake chat model was called outside of a session")
+        if synchronous and self.only_async:
+            self.session.refuse(messages, "this model has no synchronous client")
         if self.speaks_script:
             answer: AIMessage = self.session.model_called(messages)
             return answer
@@ -89,7 +93,7 @@ class FakeChatModel(BaseChatModel):
         run_manager: Any = None,
         **kwargs: Any,
     ) -> ChatResult:
-        return self._generate(messages)
+        return ChatResult(generations=[ChatGeneration(message=self._answer(messages, synchronous=False))])
 
 
 class DirectFakeChatModel(FakeChatModel):
@@ -97,13 +101,16 @@ class DirectFakeChatModel(FakeChatModel):
 
     async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> AIMessage:
         """Answer at once."""
-        return self.invoke(input, config)
+        return self._direct(input, synchronous=False)
 
     def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> AIMessage:
         """Answer at once."""
+        return self._direct(input, synchronous=True)
+
+    def _direct(self, input: Any, *, synchronous: bool) -> AIMessage:
         session = self.session
         if session is not None and type(input) is list and self.speaks_script:
             answer: AIMessage = session.model_called(input)
             return answer
         prompt: PromptValue = self._convert_input(input)
-        return self._answer(prompt.to_messages())
+        return self._answer(prompt.to_messages(), synchronous=synchronous)

@@ -19,14 +19,15 @@ from .views import View, Views
 class Fold(NamedTuple):
     """State messages after a fold. `by` is `user`, `model`, `tools`, `edit` or `<member>.<hook>`.
 
-    `update` holds the messages of the update in order (`remove` views for removals), `removes_all`
-    whether it clears the list first.
+    `update` holds the messages of the update in order (`remove` views for removals). `again` are the ids
+    of those that are the very objects a hook had handed over in an earlier turn, for the reducer to name.
     """
 
     turn: int
     by: str
     update: Views
     state: Views
+    again: tuple[str, ...] = ()
 
 
 class HookRan(NamedTuple):

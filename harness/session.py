@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import is_
-from typing import Any
+from typing import Any, NoReturn
 from weakref import proxy
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
@@ -76,7 +76,8 @@ class Session:
         self._failed = ""
         self._known: list[BaseMessage] = []
         self._old = 0
-        self._pending: tuple[str, list[BaseMessage]] | None = None
+        self._pending: tuple[str, list[BaseMessage], tuple[BaseMessage, ...]] | None = None
+        self._handed: dict[int, tuple[BaseMessage, int]] = {}
         self.ledger.states.append((0, self.environment.state.token()))
         model.attach(self)
 
@@ -178,6 +179,10 @@ class Session:
         """Answer an auxiliary model call: every utterance mentioned, bare, in order."""
         return dependencies.summarise(self, messages, self._where)
 
+    def refuse(self, messages: Sequence[BaseMessage], why: str) -> NoReturn:
+        """Fail an auxiliary model call that the model cannot take in this form."""
+        dependencies.refuse(self, messages, self._where, why)
+
     def depend(self, at: FaultPlace) -> None:
         """Let the fault planned for this call of a dependency strike, if there is one."""
         struck = self._plan.strike(at)
@@ -241,7 +246,25 @@ class Session:
 
     def wrote(self, by: str, messages: list[BaseMessage]) -> None:
         """Announce the messages that the running node is about to commit."""
-        self._pending = (by, messages)
+        again = self._hand_over(messages) if messages and "." in by else ()
+        self._pending = (by, messages, again)
+
+    def _hand_over(self, messages: Sequence[BaseMessage]) -> tuple[BaseMessage, ...]:
+        """Return the objects handed over in an earlier turn; remember those that the reducer will name."""
+        again = []
+        for message in messages:
+            known = self._handed.get(id(message))
+            if known is not None and known[1] < self.turn:
+                again.append(message)
+            elif known is None and self.book.is_random(message.id):
+                self._handed[id(message)] = message, self.turn
+        return tuple(again)
+
+    def stored(self, messages: list[BaseMessage]) -> list[BaseMessage]:
+        """Return the messages as a checkpointer gives them back: none is an object that a hook still holds."""
+        if not self._handed or not any(id(message) in self._handed for message in messages):
+            return messages
+        return [m.model_copy(deep=True) if id(m) in self._handed else m for m in messages]
 
     def folded(self, messages: Sequence[BaseMessage]) -> None:
         """Record the state after the announced writes were folded; nothing when none were.
@@ -250,9 +273,10 @@ class Session:
         """
         if self._pending is None:
             return
-        (by, update), self._pending = self._pending, None
+        (by, update, again), self._pending = self._pending, None
         self.state = self._state_of(messages)
-        self.history.records.append(Fold(self.turn, by, self.book.views(update), self.state))
+        names = tuple(str(self.book.name_id(message.id)) for message in again)
+        self.history.records.append(Fold(self.turn, by, self.book.views(update), self.state, names))
         self.replies += by == "model"
         if not self._offered:
             return

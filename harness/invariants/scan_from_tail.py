@@ -52,7 +52,9 @@ def attach_not_latest(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield hook folds that attach a new message before words of an earlier turn.
 
     Judged on additions only: an update that removes messages is a compaction, and a message that
-    stood there before may be refreshed in place.
+    stood there before may be refreshed in place. One object that is handed over in two turns is no
+    refreshing: the hook left its id to the reducer, which finds it named already and puts the second
+    injection in the place of the first.
     """
     for change in reading.changes_since(since):
         if not change.by_hook or change.gone or any(v.role == "remove" for v in change.fold.update):
@@ -83,7 +85,9 @@ def attach_not_latest(reading: Reading, since: int) -> Iterator[Violation]:
 def _attached(change: Change) -> Iterator[tuple[int, View]]:
     foreign_before = {view.id for view in change.before if view.says is None}
     for position, view in enumerate(change.fold.state):
-        if view.says is None and view.role in ("human", "system") and view.id not in foreign_before:
+        if view.says is not None or view.role not in ("human", "system"):
+            continue
+        if view.id not in foreign_before or view.id in change.fold.again:
             yield position, view
 
 

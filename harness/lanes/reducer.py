@@ -82,6 +82,7 @@ class ReducerLane:
         self._pending = None
         self._resumable = False
         self._forget_untracked()
+        self._load_messages()
         self._commit([("messages", list(messages))])
         return self._run(self._after(START), stop)
 
@@ -133,6 +134,14 @@ class ReducerLane:
         for name in self._wiring.untracked:
             self._channels[name] = self._wiring.channels[name].copy()
             self._values.pop(name, None)
+
+    def _load_messages(self) -> None:
+        """Part the stored messages from the objects that hooks hold, as loading a checkpoint does."""
+        messages = self._values.get("messages", [])
+        loaded = self._session.stored(messages)
+        if loaded is not messages:
+            self._channels["messages"] = self._channels["messages"].from_checkpoint(loaded)
+            self._values["messages"] = loaded
 
     def _look_at_channels(self) -> None:
         self._values = {name: c.get() for name, c in self._channels.items() if c.is_available()}
