@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import get_args
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as with_seed
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from ..harness.faults import DEFAULT_WORLD, DEPENDENCIES, FaultKind, FaultPlace
 from ..harness.scenario import Scenario
-from ..harness.steps import Step
+from ..harness.steps import Arrangement, LoadTurn, Step
 from .steps import ALL_PLACES, OTHER_STEPS, configure, continues, possible_faults, user_turns
 
 #: Steps of a drawn scenario, at most.
@@ -26,6 +27,17 @@ _FRUITLESS_RUNS = 20
 _MORE = st.sampled_from((True, True, True, True, False))
 _CONFIGURED = st.sampled_from((False, False, True))
 _CONFIGURATION = configure()
+
+#: Turns that other clients and crashes left in disorder, with calls enough for a cut to fall between
+#: them. Calls before their results matter most: a cut that looks for the nearest call finds the wrong one.
+_DISORDERED = st.sampled_from(
+    [
+        LoadTurn(calls=calls, arrangement=arrangement)
+        for arrangement in ("consecutive_calls", "consecutive_calls", *get_args(Arrangement))
+        for calls in (2, 3)
+        if arrangement != "in_order"
+    ]
+)
 
 
 @functools.lru_cache(maxsize=32)
@@ -52,6 +64,7 @@ def _swarms(
         st.one_of(user_turns(odd=True), user_turns(faults, odd=True)),
         st.one_of(user_turns(stops=True), user_turns(stops=True), continues(faults)),
         st.one_of(user_turns(), user_turns(odd=True), OTHER_STEPS["load_turn"], OTHER_STEPS["load_turn"]),
+        st.one_of(_DISORDERED, _DISORDERED, continues(), continues(), user_turns(max_rounds=1)),
         st.one_of(user_turns(), user_turns(skips), user_turns(), *clients),
         st.one_of(user_turns(max_rounds=1), user_turns(max_rounds=1), *clients, OTHER_STEPS["change_state"]),
         st.one_of(user_turns(usage=True), user_turns(dependencies, usage=True, fault_odds=2)),
