@@ -19,6 +19,7 @@ from .invariants.reading import wire
 from .play import LaneName, Player, play
 from .scenario import Scenario
 from .steps import Configure, Continue, Restart, Step, UserTurn
+from .stored import unnamed
 from .views import View
 
 Play = Callable[[Agent, Scenario], Player]
@@ -54,14 +55,14 @@ def _difference(left: Player, right: Player, one: str, other: str) -> str | None
 
 
 def _replayed(agent: Agent, scenario: Scenario, play: Play) -> str | None:
-    """Requests differ from those of a twin that never restarted."""
+    """Requests differ from those of a twin that never restarted, or a load cannot give a message back."""
     steady = [step for step in scenario.steps if not isinstance(step, Restart)]
     restarted: list[Step] = []
     for step in steady:
         restarted += [step, Restart()]
     left = play(agent, Scenario(tuple(steady)))
     right = play(agent, Scenario(tuple(restarted)))
-    return _difference(left, right, "in one process", "after restarts")
+    return unnamed(left.history) or _difference(left, right, "in one process", "after restarts")
 
 
 _TIMING = ("timeout", "late", "cancel")
