@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from statistics import median
@@ -31,15 +32,16 @@ class CaseFailed(Exception):
 
 def work(case: Case, which: str, version: Version) -> dict[str, Any]:
     """Run the case in its own process and return what it reports. Raises `CaseFailed`."""
-    python = sys.executable
+    python, variables = sys.executable, dict(os.environ)
     try:
         if version.requirements:
             python = str(python_of(version.requirements[0].replace("==", "-"), version.requirements))
+            variables = environment_variables()
         module = [case.plain] if case.plain else ["tests.corpus.worker", case.name, which]
         done = subprocess.run(
             [python, "-m", *module],
             cwd=ROOT,
-            env=environment_variables(),
+            env=variables,
             capture_output=True,
             text=True,
             timeout=TIME_LIMIT,

@@ -100,6 +100,6 @@ def python_of(name: str, requirements: tuple[str, ...]) -> Path:
 
 
 def environment_variables() -> dict[str, str]:
-    """Return the variables of a worker: nothing of this process's own Python."""
+    """Return the variables of a worker in a side environment: nothing of this process's own Python."""
     dropped = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
     return {key: value for key, value in os.environ.items() if key not in dropped}

@@ -14,8 +14,10 @@ from sixfold.harness.candidate import CONTROL, Candidate
 from sixfold.harness.differential import try_out
 from sixfold.harness.events import Options
 from sixfold.harness.faults import FaultKind
+from sixfold.harness.figures import figures
 from sixfold.harness.scenario import Scenario, to_json
 from sixfold.harness.search import Failure, Search
+from sixfold.harness.shrink import shrink
 from sixfold.harness.steps import UserTurn
 from sixfold.strategies.scenarios import explore
 
@@ -66,6 +68,37 @@ def hunt(
         if found:
             return _smallest(found)
     return Hunted(None, histories=search.histories)
+
+
+def measured(candidate: Candidate, figure: str, *, most: int = MOST_HISTORIES, seed: int = 0) -> Hunted:
+    """Search until the figure is above zero, and return the shrunk scenario; the code is the figure's name."""
+    agent = build_agent(candidate, direct=True)
+    witness: list[Scenario] = []
+    histories = 0
+
+    def shows(scenario: Scenario) -> bool:
+        return bool(getattr(figures(try_out(agent, scenario, invariants=(6,)).reading), figure))
+
+    def visit(scenario: Scenario) -> None:
+        nonlocal histories
+        if not witness:
+            histories += 1
+            witness.extend([scenario] if shows(scenario) else [])
+
+    batch = Options().batch
+    while histories < most and not witness:
+        explore(
+            visit,
+            seed=seed_of_round(seed, histories // batch),
+            count=min(batch, most - histories),
+            kinds=candidate.contract.suffers,
+            places=agent.places(),
+        )
+    if not witness:
+        return Hunted(None, histories=histories)
+    shrunk = shrink(witness[0], shows)
+    steps, turns = size_of(shrunk.scenario)
+    return Hunted(figure, "", histories, steps, turns, shrunk.minimal, to_json(shrunk.scenario))
 
 
 def _smallest(found: list[Failure]) -> Hunted:

@@ -15,11 +15,13 @@ from sixfold.harness.scenario import to_json
 from sixfold.models.resolve import resolve
 
 from .cases import CASES, Case
-from .hunt import codes_in, hunt, seen
+from .hunt import CLEAN_HISTORIES, codes_in, hunt, measured, seen
 
 
 def bug(case: Case, candidate: Candidate) -> dict[str, object]:
     """Hunt for the bug; tell also whether the trigger, written by hand, shows it."""
+    if case.figure:
+        return {**asdict(measured(candidate, case.figure)), "trigger_shows": []}
     found = asdict(hunt(candidate, case.codes))
     shown = codes_in(build_agent(candidate, direct=True), case.trigger, comparing=True)
     return {**found, "trigger_shows": sorted(shown & set(case.codes))}
@@ -27,6 +29,9 @@ def bug(case: Case, candidate: Candidate) -> dict[str, object]:
 
 def fixed(case: Case, candidate: Candidate) -> dict[str, object]:
     """Look for the codes of the case where the bug is fixed."""
+    if case.figure:
+        found = measured(candidate, case.figure, most=CLEAN_HISTORIES)
+        return {"codes": {} if found.code is None else {found.code: found.scenario}}
     smallest = {
         code: scenario for code, scenario in seen(candidate, beside=case.beside).items() if code in case.codes
     }

@@ -33,22 +33,6 @@ def keeps_two(environment: Environment) -> list[Middleware]:
     return [make(environment.model, trigger=5, keep=2)]
 
 
-class AsyncOnly:
-    """A summary model that can be called asynchronously only, as clients of some services are."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
-
-    def invoke(self, *_args: Any, **_options: Any) -> Any:
-        raise NotImplementedError("this model has no synchronous client")
-
-    async def ainvoke(self, *args: Any, **options: Any) -> Any:
-        return await self._model.ainvoke(*args, **options)
-
-
 class RunsAsync(AgentMiddleware):  # type: ignore[type-arg]
     """Has an asynchronous hook only, so that every session is run asynchronously."""
 
@@ -58,7 +42,8 @@ class RunsAsync(AgentMiddleware):  # type: ignore[type-arg]
 
 def async_model(environment: Environment) -> list[Middleware]:
     """The same in an asynchronous session, with a summary model that only does async."""
-    return [RunsAsync(), make(AsyncOnly(environment.model), trigger=5, keep=2)]
+    model = environment.model.model_copy(update={"only_async": True})
+    return [RunsAsync(), make(model, trigger=5, keep=2)]
 
 
 def keeps_reported_usage(environment: Environment) -> list[Middleware]:
