@@ -239,6 +239,7 @@ class Campaign:
             tally.reached,
             unreached,
             candidate.name not in self._erratic,
+            tally.figures,
         )
 
     def _verdict(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from .figures import Figures
 from .findings import Finding
 from .scenario import Scenario
 from .verdicts import Verdict
@@ -31,7 +32,8 @@ class Options:
 class CandidateResult:
     """What a run says of one candidate: a verdict for each judged invariant, and what was reached.
 
-    `violations` and `waivers` count histories by check code; `unreached` are goals never reached.
+    `violations` and `waivers` count histories by check code; `unreached` are goals never reached. `figures`
+    were measured on a sample of the histories.
     """
 
     name: str
@@ -43,6 +45,7 @@ class CandidateResult:
     reached: Counter[str]
     unreached: tuple[str, ...]
     deterministic: bool
+    figures: Figures = field(default_factory=Figures)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ They are sums over requests and turns, so the figures of many histories add up t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 from .history import Fold, TurnEnded
 from .invariants.reading import Change, Reading, Sight, wire
@@ -39,7 +40,9 @@ class Figures:
     needless_rewrites: int = 0
 
     def __add__(self, other: Figures) -> Figures:
-        totals = {field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
+        totals = {
+            field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)
+        }
         return Figures(**{**totals, "id_growth": max(self.id_growth, other.id_growth)})
 
     @property
@@ -69,6 +72,18 @@ class Figures:
 
     def _per_turn(self, total: int) -> float | None:
         return total / self.turns if self.turns else None
+
+
+def figures_data(figures: Figures) -> dict[str, Any]:
+    """Return the figures as plain data: the sums, and the ratios that reports show."""
+    ratios = {
+        "prefix_reuse": figures.prefix_reuse,
+        "tokens_per_turn": figures.tokens_per_turn,
+        "summaries_per_turn": figures.summaries_per_turn,
+        "growth_per_turn": figures.growth_per_turn,
+    }
+    rounded = {name: None if value is None else round(value, 4) for name, value in ratios.items()}
+    return asdict(figures) | rounded
 
 
 def figures(reading: Reading) -> Figures:

@@ -14,6 +14,7 @@ from typing import Any
 
 from .errors import SixfoldError
 from .events import CandidateResult, Event, Found, HarnessBroke, RunFinished, RunResult, RunStarted
+from .figures import figures_data
 from .findings import Finding
 from .history import history_to_json
 from .scenario import to_json
@@ -66,6 +67,7 @@ def _candidate_data(result: CandidateResult) -> dict[str, Any]:
         "reached": dict(sorted(result.reached.items())),
         "unreached": list(result.unreached),
         "deterministic": result.deterministic,
+        "figures": figures_data(result.figures),
     }
 
 

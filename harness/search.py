@@ -16,13 +16,14 @@ from .comparisons import COMPARED
 from .differential import Trial, try_out
 from .errors import HarnessBrokenError
 from .faults import FaultKind
+from .figures import Figures, figures
 from .findings import Signature
 from .reachability import observe
 from .scenario import Scenario
 from .shrink import Shrunk, shrink
 from .stack import needed_members
 
-#: One history in so many is also played in its variants (`comparisons`): they cost seven plays.
+#: One history in so many is also measured, and played in its variants (`comparisons`): they cost seven plays.
 COMPARE_EVERY = 5
 
 Key = tuple[str, str, str]
@@ -45,6 +46,7 @@ class Tally:
     waivers: Counter[str] = field(default_factory=Counter)
     reached: Counter[str] = field(default_factory=Counter)
     clean: list[Scenario] = field(default_factory=list)
+    figures: Figures = field(default_factory=Figures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,8 @@ class Search:
         for agent in self.agents:
             trial = try_out(agent, scenario, invariants=self._invariants, comparing=comparing)
             self._note(agent.candidate.name, scenario, trial)
+            if comparing:
+                self.tallies[agent.candidate.name].figures += figures(trial.reading)
 
     def _note(self, name: str, scenario: Scenario, trial: Trial) -> None:
         tally = self.tallies[name]

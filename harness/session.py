@@ -261,7 +261,7 @@ class Session:
         return tuple(again)
 
     def stored(self, messages: list[BaseMessage]) -> list[BaseMessage]:
-        """Return the messages as a checkpointer gives them back: none is an object that a hook still holds."""
+        """Return the messages as a checkpointer gives them back: none is an object that a hook holds."""
         if not self._handed or not any(id(message) in self._handed for message in messages):
             return messages
         return [m.model_copy(deep=True) if id(m) in self._handed else m for m in messages]

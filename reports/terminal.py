@@ -17,6 +17,7 @@ from ..harness.invariants.registry import INVARIANTS
 from ..harness.rules import rule_by_code
 from ..harness.steps import UserTurn
 from ..harness.verdicts import Verdict
+from .measured import measured_table, remarks
 from .picture import timeline
 
 _STYLE = {
@@ -35,6 +36,7 @@ def print_result(console: Console, result: RunResult, *, replay: str) -> None:
     """Print the outcome of a run. `replay` is the start of the command that replays a scenario."""
     _print_matrix(console, result)
     _print_reached(console, result)
+    _print_measured(console, result)
     targets = {candidate.name: candidate.target for candidate in result.candidates}
     for group in _grouped(result.findings):
         _print_group(console, group, replay, targets[group[0].signature.candidate])
@@ -81,6 +83,14 @@ def _print_reached(console: Console, result: RunResult) -> None:
             say(console, Text(warning, style="magenta"), 2)
         if not candidate.deterministic:
             say(console, Text("not deterministic: two replays of one scenario differ", style="magenta"), 2)
+    console.print()
+
+
+def _print_measured(console: Console, result: RunResult) -> None:
+    console.print(measured_table(result.candidates))
+    for candidate in result.candidates:
+        for remark in remarks(candidate):
+            say(console, f"{harmless(candidate.name, 60)}: {remark}", 2)
     console.print()
 
 

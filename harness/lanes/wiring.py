@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from langgraph.channels import BinaryOperatorAggregate, LastValue, UntrackedValue
 
-
 #: Channels that a superstep without writes to them leaves as they are.
 _LASTING = (LastValue, BinaryOperatorAggregate, UntrackedValue)
 
