@@ -102,6 +102,22 @@ def replay(
 
 
 @app.command()
+def report(
+    run: Annotated[Path, typer.Argument(metavar="[RUN]", help="The folder of a finished run.")] = Path(
+        ".sixfold/runs/latest"
+    ),
+    finding: Annotated[
+        str | None,
+        typer.Option(help="Print the report of this finding only, such as SF-1a2b3c4d.", show_default=False),
+    ] = None,
+) -> None:
+    """Write an issue text in Markdown for each finding of a run."""
+    from .report import report_command
+
+    report_command(run, finding=finding)
+
+
+@app.command()
 def explain(
     code: Annotated[
         str | None,

@@ -1,0 +1,154 @@
+"""A finding as an issue text in Markdown, ready to be pasted into a tracker.
+
+All text of candidates and models stands in code spans and fenced blocks, where trackers neither render,
+link nor notify.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, is_dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+from ..harness.faults import PACKAGES
+from ..harness.findings import Finding
+from ..harness.harmless import harmless
+from ..harness.history import Fold, Requested
+from ..harness.invariants.registry import INVARIANTS
+from ..harness.rules import rule_by_code
+from ..harness.scenario import SCHEMA_VERSION, Scenario
+from ..harness.views import View, Views
+from .explanations import EXPLANATIONS
+from .picture import box, timeline
+from .stored_run import StoredRun
+
+_TEXT = 60
+
+
+def code_span(text: str, limit: int = 200) -> str:
+    """Return `text` as an inline code span that its own back-ticks cannot end."""
+    clean = harmless(text, limit).replace("`", "ˋ").strip() or " "
+    return f"`{clean}`"
+
+
+def fenced(lines: list[str], language: str = "") -> str:
+    """Return `lines` as a fenced block that no line can end."""
+    longest = max((len(run) for line in lines for run in _runs_of_backticks(line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([f"{fence}{language}", *lines, fence])
+
+
+def _runs_of_backticks(text: str) -> list[str]:
+    return [part for part in "".join(c if c == "`" else " " for c in text).split(" ") if part]
+
+
+def render(finding: Finding, run: StoredRun) -> str:
+    """Return the issue text of one finding."""
+    signature = finding.signature
+    rule = rule_by_code(signature.code)
+    title = "see the documentation" if rule is None else rule.title
+    parts = [f"# {finding.id}: {code_span(signature.candidate)} {signature.code}, {title}"]
+    if rule is not None:
+        number = rule.invariant
+        parts.append(
+            f"{rule.why} Invariant {number}: *{INVARIANTS[number]}*. Here: {code_span(finding.detail, 300)}."
+        )
+    before, after = _before_and_after(finding)
+    if before != after:
+        parts += ["## What happens", fenced(_difference(before, after), "diff")]
+    drawn = [f"{who}: {what}".rstrip(": ") for who, what, _ in timeline(finding.history)]
+    parts += ["## The history", fenced(drawn, "text"), _needs(finding)]
+    parts += ["## How sure", *_how_sure(finding)]
+    if signature.code in EXPLANATIONS:
+        parts += ["## What helps", EXPLANATIONS[signature.code].avoid]
+    parts += ["## To reproduce", *_reproduce(finding, run)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(view: View) -> str:
+    text = harmless(view.text, _TEXT)
+    return f"{box(view)}  {view.role}: {text}".rstrip()
+
+
+def _difference(before: Views, after: Views) -> list[str]:
+    """Return the two message lists as one, with the rows that left and the rows that came marked."""
+    old, new = [_row(view) for view in before], [_row(view) for view in after]
+    lines: list[str] = []
+    for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if what == "equal":
+            lines += [f"  {row}" for row in old[a:b]]
+            continue
+        lines += [f"- {row}" for row in old[a:b]]
+        lines += [f"+ {row}" for row in new[c:d]]
+    return lines
+
+
+def _before_and_after(finding: Finding) -> tuple[Views, Views]:
+    """Return what a reader compares: the state when the turn began, and what the record shows."""
+    records = finding.history.records
+    shows = records[finding.record] if finding.record < len(records) else None
+    if not isinstance(shows, (Fold, Requested)):
+        return (), ()
+    before: Views = ()
+    for record in records[: finding.record]:
+        if isinstance(record, Fold) and (record.by == "user" or isinstance(shows, Fold)):
+            before = record.state
+    return before, shows.state if isinstance(shows, Fold) else shows.messages
+
+
+def _needs(finding: Finding) -> str:
+    faults = [f"{kind} ({PACKAGES[kind].meaning})" for kind in finding.signature.faults]
+    needs = f"Needs {'the fault ' + ', '.join(faults) if faults else 'no fault'}"
+    if finding.members:
+        needs += f", and of the stack only {', '.join(map(code_span, finding.members))}"
+    size = "; without any one step it passes." if finding.minimal else "."
+    return needs + size
+
+
+def _how_sure(finding: Finding) -> list[str]:
+    confirmed = {
+        True: "Confirmed in the real `create_agent` graph with a checkpointer.",
+        False: "Not confirmed in the real `create_agent` graph.",
+        None: "Inconclusive: two replays of the same history differ.",
+    }[finding.confirmed]
+    held = ", ".join(map(code_span, finding.held_by)) or "no other candidate"
+    return [
+        f"{confirmed} On the same history {held} {'hold' if len(finding.held_by) != 1 else 'holds'}. "
+        f"First seen after {finding.histories} generated histories."
+    ]
+
+
+def _short_json(scenario: Scenario) -> list[str]:
+    """Return the scenario as JSON, a line for each step, without what a step has by default."""
+    steps = [json.dumps(_told(step), ensure_ascii=False) for step in scenario.steps]
+    ends = [","] * (len(steps) - 1) + [""]
+    body = [f"  {step}{end}" for step, end in zip(steps, ends, strict=True)]
+    return [f'{{"sixfold_scenario": {SCHEMA_VERSION}, "steps": [', *body, "]}"]
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_told(item) for item in value]
+    if not is_dataclass(value):
+        return value
+    told = {}
+    for field in fields(value):
+        own = getattr(value, field.name)
+        if field.name == "kind" or own != field.default:
+            told[field.name] = _told(own)
+    return told
+
+
+def _reproduce(finding: Finding, run: StoredRun) -> list[str]:
+    target = run.targets.get(finding.signature.candidate, finding.signature.candidate)
+    versions = ", ".join(f"{name} {number}" for name, number in sorted(run.versions.items()))
+    return [
+        f"Save the scenario as `{finding.id}.json`, then:",
+        fenced([f"sixfold replay {finding.id}.json {harmless(target, 400)}"], "sh"),
+        "<details><summary>the scenario</summary>",
+        fenced(_short_json(finding.scenario), "json"),
+        "</details>",
+        f"Seen with {versions}; seed {run.seed}. Source: "
+        f"{code_span(run.sources.get(finding.signature.candidate, 'unknown'))}.",
+    ]

@@ -1,0 +1,83 @@
+"""The issue text of a finding: complete, short, and nothing that a tracker would render, link or notify."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sixfold.harness.campaign import Campaign
+from sixfold.harness.errors import SixfoldError
+from sixfold.harness.events import Options
+from sixfold.harness.run_folder import RunFolder
+from sixfold.harness.scenario import from_json
+from sixfold.models.deerflow import DEERFLOW, DEERFLOW_4667
+from sixfold.reports.markdown import code_span, fenced, render
+from sixfold.reports.stored_run import StoredRun, load_run
+from sixfold.strategies.scenarios import explore
+
+HOSTILE = "<script>alert(1)</script> @everyone #123 `tick` ```fence \x1b[31m \u202e [link](http://x) |cell|"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
+    folder = RunFolder(tmp_path_factory.mktemp("runs"), "one")
+    Campaign([DEERFLOW, DEERFLOW_4667], Options(max_histories=150), [folder]).run(explore)
+    return load_run(folder.path)
+
+
+def test_a_stored_run_gives_the_findings_that_the_run_had(run: StoredRun) -> None:
+    direct = Campaign([DEERFLOW, DEERFLOW_4667], Options(max_histories=150)).run(explore)
+    assert run.findings == direct.findings
+    assert {finding.signature.code for finding in run.findings} >= {"2.reorder", "3.stale-question"}
+
+
+def test_the_text_says_what_a_maintainer_asks_for(run: StoredRun) -> None:
+    [finding] = [f for f in run.findings if f.signature.code == "3.attach-not-latest"]
+    text = render(finding, run)
+    assert text.startswith(f"# {finding.id}: `deerflow-4667` 3.attach-not-latest")
+    assert '- [u1 "…"]  human:' in text
+    assert '+ [u1__user "…"]  human:' in text
+    assert "Confirmed in the real `create_agent` graph" in text
+    assert "the fault skip" in text
+    assert f"sixfold replay {finding.id}.json deerflow-4667" in text
+    assert run.versions["langchain"] in text
+    assert len(text.splitlines()) < 80
+
+
+def test_the_scenario_in_the_text_is_the_one_that_failed(run: StoredRun) -> None:
+    for finding in run.findings:
+        block = re.search(r"```json\n(.*?)\n```", render(finding, run), re.DOTALL)
+        assert block is not None
+        assert json.loads(block.group(1))
+        assert from_json(block.group(1)) == finding.scenario
+
+
+def test_hostile_text_stays_in_code(run: StoredRun) -> None:
+    finding = run.findings[0]
+    hostile = replace(
+        finding,
+        signature=replace(finding.signature, candidate=HOSTILE),
+        detail=HOSTILE,
+        held_by=(HOSTILE,),
+        members=(HOSTILE,),
+    )
+    outside = re.sub(r"(`{3,}).*?\n\1", "", render(hostile, run), flags=re.DOTALL)
+    outside = re.sub(r"`[^`\n]*`", "", outside)
+    for dangerous in ("<script", "@everyone", "#123", "](http", "\x1b", "\u202e"):
+        assert dangerous not in outside
+
+
+def test_no_text_ends_its_code_span_or_fence() -> None:
+    assert code_span("a`b``c").count("`") == 2
+    block = fenced(["```", "````inside"]).splitlines()
+    assert block[0] == block[-1] == "`````"
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SixfoldError, match=r"no verdicts\.json"):
+        load_run(tmp_path)
+    (tmp_path / "verdicts.json").write_text('{"options": {}}')
+    with pytest.raises(SixfoldError, match="cannot be read"):
+        load_run(tmp_path)
