@@ -81,7 +81,11 @@ def _only(interposer: Interposer, has: str, lacks: str) -> bool:
 
 @dataclass(slots=True)
 class Agent:
-    """A candidate with its compiled graph; played by one session at a time."""
+    """A candidate with its compiled graph; played by one session at a time.
+
+    `runs_sync` tells whether every hook has a synchronous form, `runs_async` whether every wrapping hook
+    has an asynchronous one (node hooks need none).
+    """
 
     candidate: Candidate
     model: FakeChatModel
@@ -89,6 +93,8 @@ class Agent:
     graph: Any
     wiring: Wiring
     running: _Running
+    runs_sync: bool
+    runs_async: bool
 
     def open(self, session: Session) -> None:
         """Let `session` play: fresh middleware, everything reports to it."""
@@ -114,16 +120,6 @@ class Agent:
         """
         wiring = self.wiring.with_delta_channel()
         return None if wiring is None else replace(self, wiring=wiring)
-
-    @property
-    def runs_sync(self) -> bool:
-        """Tell whether every hook has a synchronous form."""
-        return not any(_only(interposer, "a{}", "{}") for interposer in self.interposers)
-
-    @property
-    def runs_async(self) -> bool:
-        """Tell whether every wrapping hook has an asynchronous form (node hooks need none)."""
-        return not any(_only(interposer, "wrap_{}_call", "awrap_{}_call") for interposer in self.interposers)
 
     def renew(self, session: Session) -> None:
         """Give the session new middleware instances, as a new process would."""
@@ -176,4 +172,13 @@ def build_agent(candidate: Candidate, *, direct: bool, window: int = SMALL_WINDO
         ) from error
     # LangChain and compiled graphs live as long as the process; the collector need not walk them again.
     gc.freeze()
-    return Agent(candidate, model, interposers, graph, Wiring(graph), running)
+    return Agent(
+        candidate,
+        model,
+        interposers,
+        graph,
+        Wiring(graph),
+        running,
+        runs_sync=not any(_only(interposer, "a{}", "{}") for interposer in interposers),
+        runs_async=not any(_only(interposer, "wrap_{}_call", "awrap_{}_call") for interposer in interposers),
+    )

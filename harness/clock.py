@@ -33,6 +33,11 @@ class VirtualClock:
         """Return the virtual instant, in UTC."""
         return self._now
 
+    @property
+    def is_running(self) -> bool:
+        """Tell whether the process sees virtual time now."""
+        return bool(self._travellers)
+
     def advance(self, *, minutes: float = 0, seconds: float = 0) -> None:
         """Move the clock; at the ends of its range it stands still."""
         try:

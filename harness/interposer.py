@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import ModelRequest
+from langchain_core.messages import BaseMessage, convert_to_messages
+from langgraph.types import Command, Overwrite
 
 from .candidate import Middleware
 from .dependencies import fail
 from .faults import Fault, FaultPlace
 from .loop import run_sync
-from .session import Session, messages_of
+from .session import Session
 
 if TYPE_CHECKING:
     Request = ModelRequest[Any]
@@ -67,10 +69,11 @@ class Interposer(Middleware):
         messages = state.get("messages", [])
         before = list(messages)
         call: Callable[[Any, Any], Any] = getattr(self.inner, method)
+        outer = session.enter(by)
         try:
-            with session.inside(by), _pressed(session, struck, by):
+            with _UNPRESSED if struck is None else _pressed(session, struck, by):
                 update = call(state, runtime)
-                if isawaitable(update):
+                if update is not None and isawaitable(update):
                     update = await update
                 if struck is not None and kind == "twice":
                     session.fired(struck, by)
@@ -78,17 +81,21 @@ class Interposer(Middleware):
                     if isawaitable(update):
                         update = await update
         except BaseException as error:
+            session.failed(by)
             session.hook_ran(by, "raised", error)
             raise
+        finally:
+            session.leave(outer)
         return self._report(by, before, messages, update, struck)
 
     def _report(self, by: str, before: list[Any], messages: list[Any], update: Any, struck: Struck) -> Any:
         session = self.running()
         written = messages_of(update)
-        mine = {id(message) for message in written}
-        session.notice_mutation(
-            by, [m for m in before if id(m) not in mine], [m for m in messages if id(m) not in mine]
-        )
+        if written:
+            mine = {id(message) for message in written}
+            before = [m for m in before if id(m) not in mine]
+            messages = [m for m in messages if id(m) not in mine]
+        session.notice_mutation(by, before, messages)
         if struck is not None and update is not None:
             if struck[1].kind == "lose":
                 session.fired(struck, by)
@@ -130,14 +137,18 @@ class Interposer(Middleware):
             return await answer if isawaitable(answer) else answer
 
         call = getattr(self.inner, method)
+        outer = session.enter(by)
         try:
-            with session.inside(by), _pressed(session, struck, by):
+            with _UNPRESSED if struck is None else _pressed(session, struck, by):
                 result = call(request, awatched if method.startswith("a") else watched)
                 if isawaitable(result):
                     result = await result
         except BaseException as error:
+            session.failed(by)
             session.hook_ran(by, "raised", error)
             raise
+        finally:
+            session.leave(outer)
         shared = request.messages is request.state.get("messages")
         session.notice_mutation(by, before, request.messages if shared else before)
         session.wrote("model", [])
@@ -150,6 +161,18 @@ def _prompt_of(request: Request) -> Any:
     return getattr(request, "system_message", None) or getattr(request, "system_prompt", None)
 
 
+def messages_of(update: object) -> list[BaseMessage]:
+    """Return the messages that a hook's update writes, in order; empty when it writes none."""
+    if isinstance(update, Command):
+        update = update.update
+    value = update.get("messages") if isinstance(update, dict) else None
+    if isinstance(value, Overwrite):
+        value = value.value
+    if value is None:
+        return []
+    return list(convert_to_messages(value if isinstance(value, list) else [value]))
+
+
 def _changes(update: Any) -> bool:
     """Tell whether an update writes anything at all; an empty list of messages does not."""
     if isinstance(update, dict):
@@ -157,10 +180,14 @@ def _changes(update: Any) -> bool:
     return update is not None
 
 
+#: No fault strikes while a hook works.
+_UNPRESSED = nullcontext()
+
+
 @contextmanager
-def _pressed(session: Session, struck: Struck, by: str) -> Iterator[None]:
+def _pressed(session: Session, struck: tuple[int, Fault], by: str) -> Iterator[None]:
     """Let faults of timing strike while a hook works: timers first, cancellation, a crash before it."""
-    if struck is None or struck[1].kind not in ("timeout", "late", "cancel", "crash"):
+    if struck[1].kind not in ("timeout", "late", "cancel", "crash"):
         yield
         return
     if struck[1].kind == "crash":

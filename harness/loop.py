@@ -124,6 +124,9 @@ class DeterministicLoop(asyncio.BaseEventLoop):
             if left:
                 self.run_until_complete(asyncio.gather(*left, return_exceptions=True))
 
+    def __del__(self) -> None:
+        """There is nothing to close, so nothing to warn of."""
+
     def _process_events(self, event_list: list[Any]) -> None:
         """There are no events but timers."""
 

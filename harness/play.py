@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 from . import script
 from .agent import Agent
 from .client import Client
+from .clock import VirtualClock
 from .faults import CrashError
 from .history import History
 from .lanes.graph import GraphLane
@@ -67,9 +68,24 @@ class Player:
     `rewinds` tells whether a `Rewind` may come, for which the state before each turn is kept.
     """
 
-    def __init__(self, agent: Agent, *, lane: LaneName = "reducer", rewinds: bool = True) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        *,
+        lane: LaneName = "reducer",
+        rewinds: bool = True,
+        clock: VirtualClock | None = None,
+    ) -> None:
         self._rewinds = rewinds
-        self._session = Session(agent.candidate.name, lane, agent.model, agent.candidate.contract.suffers)
+        candidate = agent.candidate
+        self._session = Session(
+            candidate.name,
+            lane,
+            agent.model,
+            candidate.contract.suffers,
+            clock=clock or VirtualClock(),
+            hooked=bool(agent.interposers),
+        )
         self._agent = agent
         agent.open(self._session)
         self._lane: Lane = (ReducerLane if lane == "reducer" else GraphLane)(agent, self._session)
@@ -96,35 +112,41 @@ class Player:
         if step.kind in self._agent.candidate.contract.outside:
             self._session.happened("outside", step.kind)
             return
-        with self._session.environment.clock.running():
-            match step:
-                case UserTurn():
-                    self._user_turn(step)
-                case Continue():
-                    self._continue(step)
-                case LoadTurn():
-                    self._lane.mark(self._session.turn + 1)
-                    self._lane.update(self._client.load(step))
-                case AdvanceClock(minutes=minutes):
-                    self._session.environment.clock.advance(minutes=minutes)
-                    self._session.happened("advance_clock", f"{minutes} minutes")
-                case ChangeState(to=to):
-                    self._client.change_state(to)
-                case Restart():
-                    self._session.happened("restart")
-                    self._lane.restart()
-                case EditMessage(turns_ago=turns_ago):
-                    self._write(self._client.edit(turns_ago))
-                case DeleteTurn(turns_ago=turns_ago):
-                    self._write(self._client.delete(turns_ago))
-                case TrimState(keep=keep, how=how):
-                    self._write(self._client.trim(keep, how))
-                case Rewind(turns_ago=turns_ago):
-                    turn = self._client.turn_ago(turns_ago)
-                    if turn is not None:
-                        self._client.go_back(turn, self._lane.rewind(turn))
-                case Configure():
-                    self._configure(step)
+        if self._session.environment.clock.is_running:
+            self._perform(step)
+        else:
+            with self.in_virtual_time():
+                self._perform(step)
+
+    def _perform(self, step: Step) -> None:
+        match step:
+            case UserTurn():
+                self._user_turn(step)
+            case Continue():
+                self._continue(step)
+            case LoadTurn():
+                self._lane.mark(self._session.turn + 1)
+                self._lane.update(self._client.load(step))
+            case AdvanceClock(minutes=minutes):
+                self._session.environment.clock.advance(minutes=minutes)
+                self._session.happened("advance_clock", f"{minutes} minutes")
+            case ChangeState(to=to):
+                self._client.change_state(to)
+            case Restart():
+                self._session.happened("restart")
+                self._lane.restart()
+            case EditMessage(turns_ago=turns_ago):
+                self._write(self._client.edit(turns_ago))
+            case DeleteTurn(turns_ago=turns_ago):
+                self._write(self._client.delete(turns_ago))
+            case TrimState(keep=keep, how=how):
+                self._write(self._client.trim(keep, how))
+            case Rewind(turns_ago=turns_ago):
+                turn = self._client.turn_ago(turns_ago)
+                if turn is not None:
+                    self._client.go_back(turn, self._lane.rewind(turn))
+            case Configure():
+                self._configure(step)
 
     def _write(self, value: Any) -> None:
         if value is not None:
@@ -193,8 +215,9 @@ class Player:
 def play(agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer") -> Player:
     """Play `scenario` on the candidate of `agent`; return the player with history and ledger."""
     rewinds = any(isinstance(step, Rewind) for step in scenario.steps)
-    player = Player(agent, lane=lane, rewinds=rewinds)
-    with player.in_virtual_time():
+    clock = VirtualClock()
+    with clock.running():
+        player = Player(agent, lane=lane, rewinds=rewinds, clock=clock)
         for step in scenario.steps:
             player.perform(step)
     return player

@@ -6,14 +6,12 @@ Both lanes drive the same session; the fake model, the fake tool and the interpo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from operator import is_
 from typing import Any, NoReturn
 from weakref import proxy
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
-from langgraph.types import Command, Overwrite
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from . import dependencies
 from .chat_model import FakeChatModel
@@ -43,18 +41,28 @@ class UnknownToolCallError(Exception):
 class Session:
     """The running history of one candidate: what the lanes share.
 
-    `world` are the fault kinds that can strike. The session is its own recorder: `history` and
-    `ledger` grow while it runs. `loop` is set while the session runs asynchronously.
+    `world` are the fault kinds that can strike; `hooked` tells whether the candidate has any hooks. The
+    session is its own recorder: `history` and `ledger` grow while it runs. `loop` is set while the
+    session runs asynchronously.
     """
 
-    def __init__(self, candidate: str, lane: str, model: FakeChatModel, world: frozenset[FaultKind]) -> None:
+    def __init__(
+        self,
+        candidate: str,
+        lane: str,
+        model: FakeChatModel,
+        world: frozenset[FaultKind],
+        *,
+        clock: VirtualClock,
+        hooked: bool,
+    ) -> None:
         self.history = History(candidate, lane)
         self.ledger = Ledger()
-        self.book = ViewBook()
+        self.book = ViewBook(watching=hooked)
         me = proxy(self)  # candidates keep the environment: a cycle would leave each history to the collector
         self.environment = Environment(
             model=model,
-            clock=VirtualClock(),
+            clock=clock,
             state=DynamicState(on_read=lambda: me.depend("source")),
             on_count=lambda: me.depend("token_counter"),
         )
@@ -208,18 +216,18 @@ class Session:
         self._cancelling |= fault.kind == "cancel"
         self.history.records.append(FaultFired(self.turn, number, fault.kind, fault.at, by))
 
-    @contextmanager
-    def inside(self, by: str) -> Iterator[None]:
-        """Attribute summariser calls and escaping errors to `by` while its code runs."""
-        outer = self._where
-        self._where = by
-        try:
-            yield
-        except BaseException:
-            self._failed = self._failed or by
-            raise
-        finally:
-            self._where = outer
+    def enter(self, by: str) -> str:
+        """Attribute summariser calls to `by`, whose code runs from now on; return who it was before."""
+        outer, self._where = self._where, by
+        return outer
+
+    def leave(self, outer: str) -> None:
+        """Go back to attributing summariser calls to `outer`."""
+        self._where = outer
+
+    def failed(self, by: str) -> None:
+        """Note that an error escapes from the code of `by`: it is its own when no other was noted before."""
+        self._failed = self._failed or by
 
     def hook_ran(self, by: str, outcome: str, error: BaseException | None = None) -> None:
         """Record the outcome of a hook call."""
@@ -238,7 +246,7 @@ class Session:
         changed = self.book.refresh(before)
         was = tuple(pair[0] for pair in changed)
         became = tuple(pair[1] for pair in changed)
-        if len(before) != len(now) or any(a is not b for a, b in zip(before, now, strict=True)):
+        if len(before) != len(now) or not all(map(is_, before, now)):
             was, became = was + self.state, became + self.book.views(now)
         if was or became:
             self._known = []
@@ -290,13 +298,14 @@ class Session:
         """Return the views of `messages`; what has only grown since the last fold is not looked at again."""
         known = len(self._known)
         if known and len(messages) >= known and all(map(is_, messages, self._known)):
-            state = self.state + self.book.views(messages[known:])
+            new = messages[known:]
+            state = self.state + self.book.views(new)
+            self._known += new
             self._old = known
-        else:
-            state = self.book.views(messages)
-            self._old = 0
+            return state
         self._known = list(messages)
-        return state
+        self._old = 0
+        return self.book.views(messages)
 
     def injected(self, error: BaseException) -> bool:
         """Tell whether `error` goes back to a fault that struck."""
@@ -308,15 +317,3 @@ class Session:
             return "cancelled"
         text = _ADDRESS.sub("0x…", f"{type(error).__name__}: {error}")
         return (self.book.name_id(text) or "")[:500]
-
-
-def messages_of(update: object) -> list[BaseMessage]:
-    """Return the messages that a hook's update writes, in order; empty when it writes none."""
-    if isinstance(update, Command):
-        update = update.update
-    value = update.get("messages") if isinstance(update, dict) else None
-    if isinstance(value, Overwrite):
-        value = value.value
-    if value is None:
-        return []
-    return list(convert_to_messages(value if isinstance(value, list) else [value]))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
+from langchain_core.messages import BaseMessage
 
 from .tokens import Mentions, mentions
 
@@ -23,6 +23,8 @@ _UUID_LENGTH = 32
 
 #: The fields of messages that hold lists and dicts.
 _NESTED = ("content", "additional_kwargs", "response_metadata", "tool_calls", "invalid_tool_calls")
+
+_PLAIN = frozenset({str, type(None)})
 
 _SPEAKERS = {"u": "human", "a": "ai", "t": "tool"}
 
@@ -82,47 +84,59 @@ def carried(role: str, message_id: str | None, text: str, found: Mentions) -> st
 
 
 class _Seen(NamedTuple):
-    """A message object, its fields as they were when its view was made, and the view."""
+    """A message object, its view, and its fields as they were then; None where nobody changes messages."""
 
     message: BaseMessage
-    fields: dict[str, Any]
     view: View
+    fields: dict[str, Any] | None
 
 
 def _frozen(value: Any) -> Any:
     """Return a copy of a field that later changes of the message do not reach."""
     if isinstance(value, list):
-        return [_frozen(item) for item in value] if value else []
+        return [item if item.__class__ in _PLAIN else _frozen(item) for item in value]
     if isinstance(value, dict):
-        return {key: _frozen(item) for key, item in value.items()} if value else {}
+        return (
+            {key: item if item.__class__ in _PLAIN else _frozen(item) for key, item in value.items()}
+            if value
+            else {}
+        )
     return value
 
 
 def _fields_of(message: BaseMessage) -> dict[str, Any]:
     fields = message.__dict__.copy()
     for name in _NESTED:
-        if name in fields:
-            fields[name] = _frozen(fields[name])
+        value = fields.get(name)
+        if value.__class__ not in _PLAIN:
+            fields[name] = _frozen(value)
     return fields
 
 
 class ViewBook:
-    """Views of the messages of one history, with ids renumbered in order of appearance."""
+    """Views of the messages of one history, with ids renumbered in order of appearance.
 
-    def __init__(self) -> None:
+    `watching` tells whether there is code of a candidate, which could change messages it was shown.
+    """
+
+    def __init__(self, *, watching: bool = True) -> None:
+        self._watching = watching
         self._seen: dict[int, _Seen] = {}
         self._names: dict[str, str] = {}
 
     def view(self, message: BaseMessage) -> View:
         """Return the view of `message` as it is now."""
         seen = self._seen.get(id(message))
-        if seen is not None and seen.message is message and seen.fields == message.__dict__:
-            return seen.view
+        if seen is not None and seen[0] is message:
+            _, view, fields = seen
+            # The reducer gives an id to a message without one: that can happen behind anybody's back.
+            if fields == message.__dict__ if fields is not None else view.id is not None:
+                return view
         return self._look_at(message)
 
     def _look_at(self, message: BaseMessage) -> View:
         view = self._make(message)
-        self._seen[id(message)] = _Seen(message, _fields_of(message), view)
+        self._seen[id(message)] = _Seen(message, view, _fields_of(message) if self._watching else None)
         return view
 
     def views(self, messages: Iterable[BaseMessage]) -> Views:
@@ -141,7 +155,7 @@ class ViewBook:
         changed = []
         for message in messages:
             seen = self._seen.get(id(message))
-            if seen is None or seen.message is not message or seen.fields == message.__dict__:
+            if seen is None or seen[0] is not message or seen[2] in (None, message.__dict__):
                 continue
             changed.append((seen.view, self._look_at(message)))
         return changed
@@ -161,26 +175,24 @@ class ViewBook:
         return self._names.setdefault(match.group(), f"new{len(self._names) + 1}")
 
     def _make(self, message: BaseMessage) -> View:
-        content = message.content
-        text = content if isinstance(content, str) else text_of(content)
-        calls: tuple[str, ...] = ()
-        answers = None
-        role = message.type
-        if isinstance(message, AIMessage):
-            if message.tool_calls:
-                calls = tuple([str(call.get("id")) for call in message.tool_calls])
-            if message.invalid_tool_calls:
-                calls += tuple(str(call.get("id")) for call in message.invalid_tool_calls)
-        elif isinstance(message, ToolMessage):
-            answers = message.tool_call_id
-        elif isinstance(message, RemoveMessage):
-            role = "remove"
-        extra = (
-            json.dumps(message.additional_kwargs, default=repr, sort_keys=True)
-            if message.additional_kwargs
-            else ""
+        # Each kind of message has these fields or has them not; asking for its class costs far more.
+        fields = message.__dict__
+        content = fields["content"]
+        called = fields.get("tool_calls")
+        calls = tuple([str(call.get("id")) for call in called]) if called else ()
+        misspelt = fields.get("invalid_tool_calls")
+        if misspelt:
+            calls += tuple([str(call.get("id")) for call in misspelt])
+        more = fields["additional_kwargs"]
+        return _view(
+            self.name_id(fields["id"]),
+            fields["type"],
+            content if isinstance(content, str) else text_of(content),
+            fields["name"],
+            calls,
+            fields.get("tool_call_id"),
+            json.dumps(more, default=repr, sort_keys=True) if more else "",
         )
-        return _view(self.name_id(message.id), role, text, message.name, calls, answers, extra)
 
 
 @lru_cache(maxsize=32_768)

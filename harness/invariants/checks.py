@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from .reading import Reading
+from .reading import Evidence, Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,11 @@ class Rule:
 class Check(Rule):
     """A rule on one history: `judge(reading, since)` yields violations in records from `since` on.
 
-    `needs` names the declaration of the contract without which the rule does not apply.
+    `looks_at` names what a violation is made of: where the records from `since` on hold none of it, the
+    judge has nothing to yield and is not asked (empty: it always is). `needs` names the declaration of
+    the contract without which the rule does not apply.
     """
 
     judge: Judge
+    looks_at: frozenset[Evidence] = frozenset()
     needs: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..ledger import SYSTEM_ID
 from .checks import Check, Violation
-from .reading import Reading, said
+from .reading import Reading
 
 
 def cut_inside_turn(reading: Reading, since: int) -> Iterator[Violation]:
@@ -15,7 +15,7 @@ def cut_inside_turn(reading: Reading, since: int) -> Iterator[Violation]:
     for change in reading.changes_since(since):
         if not change.by_hook or not change.gone:
             continue
-        left = said(change.fold.state)
+        left = reading.said(change.fold.state)
         for turn in sorted({utterances[t].turn for t in change.gone if t in utterances} - {0}):
             stays = [t for t in left if t in utterances and utterances[t].turn == turn]
             if not stays:
@@ -132,6 +132,7 @@ CHECKS = (
         "What is left of the turn has lost its beginning: answers without their question, tool work "
         "without its purpose.",
         cut_inside_turn,
+        looks_at=frozenset({"hook removal"}),
     ),
     Check(
         "4.question-lost",
@@ -139,35 +140,41 @@ CHECKS = (
         "The model continues without the user's words, from a summary at best, and may answer "
         "something that was not asked.",
         question_lost,
+        looks_at=frozenset({"request"}),
     ),
     Check(
         "4.orphan-result",
         "a tool result stands without its call",
         "Strict providers reject the request, and the thread is stuck: every further turn fails too.",
         orphan_result,
+        looks_at=frozenset({"request"}),
     ),
     Check(
         "4.unanswered-call",
         "a tool call stands without its result",
         "Strict providers reject the request, and the thread is stuck: every further turn fails too.",
         unanswered_call,
+        looks_at=frozenset({"request"}),
     ),
     Check(
         "4.duplicate-result",
         "a tool call is answered twice",
         "Strict providers reject the request, and the thread is stuck: every further turn fails too.",
         duplicate_result,
+        looks_at=frozenset({"request"}),
     ),
     Check(
         "4.hole",
         "a piece was cut out of the middle",
         "The model sees an answer to something that is no longer there, and fills the gap with invention.",
         hole,
+        looks_at=frozenset({"hook removal"}),
     ),
     Check(
         "4.system-lost",
         "the system message in state was cut away",
         "The agent goes on without its instructions.",
         system_lost,
+        looks_at=frozenset({"hook change"}),
     ),
 )

@@ -102,23 +102,27 @@ CHECKS = (
         "messages that were written together stand apart after the fold",
         "The update looked right; the reducer replaced one part in the past and appended the other.",
         fold_incoherent,
+        looks_at=frozenset({"hook change"}),
     ),
     Check(
         "6.recall",
         "a fact has vanished from what the model sees",
         "The user said it, the summariser kept what it was given, and still the model cannot know it.",
         recall,
+        looks_at=frozenset({"vanished"}),
     ),
     Check(
         "6.hook-error",
         "a hook failed, or the reducer refused its update",
         "The turn is lost; when the cause is in the history, every further turn of the thread is too.",
         hook_error,
+        looks_at=frozenset({"abort"}),
     ),
     Check(
         "6.ends-silently",
         "the turn ended without an answer",
         "The user waits for an answer that nobody will give, and nothing in the log says why.",
         ends_silently,
+        looks_at=frozenset({"cut"}),
     ),
 )

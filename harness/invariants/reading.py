@@ -8,16 +8,35 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from ..history import FaultFired, Fold, Happened, History, Record, Requested, Summarised
-from ..ledger import Ledger
+from ..history import FaultFired, Fold, Happened, History, Mutated, Record, Requested, Summarised, TurnEnded
+from ..ledger import Ledger, Utterance
 from ..tokens import mentions
 from ..views import View, Views
+from .states import edited_in_place, gone, said
 from .tool_calls import Problem, tool_problems
 
 #: Where a violation that no hook caused is said to show.
 REQUEST = "request"
+
+#: What violations are made of: a change (by a hook; one that makes messages leave), a request (edited on
+#: its way; showing a state version; not extending the one before; the first without some fact), a
+#: summariser call, a mutation, a turn that an error aborted which nobody injected, or that was cut.
+Evidence = Literal[
+    "change",
+    "hook change",
+    "hook removal",
+    "request",
+    "edited request",
+    "state shown",
+    "break",
+    "vanished",
+    "summary",
+    "mutation",
+    "abort",
+    "cut",
+]
 
 
 class Change(NamedTuple):
@@ -65,15 +84,6 @@ class Sight(NamedTuple):
     shows_state: bool
 
 
-def said(views: Views) -> dict[str, list[View]]:
-    """Return the views that carry each utterance, by token."""
-    carriers: dict[str, list[View]] = {}
-    for view in views:
-        if view.says is not None:
-            carriers.setdefault(view.says, []).append(view)
-    return carriers
-
-
 def wire(view: View) -> tuple[object, ...]:
     """Return what of a message reaches a provider: everything but its id and private metadata."""
     return (view.role, view.text, view.name, view.calls, view.answers)
@@ -86,6 +96,8 @@ def _same_on_wire(left: Views, right: Views) -> bool:
 def lasting(request: Requested, state: Views) -> int:
     """Return how many messages of `request` there are up to the last one that stands in its `state`."""
     size = len(request.messages)
+    if size and state and request.messages[-1] is state[-1]:
+        return size
     while size and state and request.messages[size - 1] not in state:
         size -= 1
     return size
@@ -127,14 +139,31 @@ class Reading:
         self._causes: set[str] = set()
         self._fault_turn = 0
         self._missing: set[str] = set()
+        self._latest: dict[Evidence, int] = {}
+        self._upcoming: list[Utterance] = []
+        self._said: set[str] = set()
+        self._carriers: dict[int, dict[str, list[View]]] = {}
         self.follow()
 
     def follow(self) -> None:
         """Read the records that were added since the last call."""
         records = self.history.records
+        self._said = set()
+        self._upcoming = sorted(self.ledger.utterances.values(), key=attrgetter("at"), reverse=True)
         for index in range(self._read, len(records)):
             self._follow(index, records[index])
         self._read = len(records)
+
+    def evidence_since(self, record: int) -> set[Evidence]:
+        """Return what there is to judge from history record `record` on."""
+        return {evidence for evidence, at in self._latest.items() if at >= record}
+
+    def said(self, views: Views) -> dict[str, list[View]]:
+        """Return the views of a state or request of this history that carry each utterance, by token."""
+        carriers = self._carriers.get(id(views))
+        if carriers is None:
+            carriers = self._carriers[id(views)] = said(views)
+        return carriers
 
     def changes_since(self, record: int) -> list[Change]:
         """Return the changes from history record `record` on."""
@@ -183,10 +212,17 @@ class Reading:
                 self._fault_turn = turn
             case Summarised(failure=failure, faithful=faithful):
                 self.summaries += 1
+                self._latest["summary"] = index
                 if failure is None:
                     self._causes.add("compaction")
                 if not faithful:
                     self._causes.add("unfaithful summary")
+            case Mutated():
+                self._latest["mutation"] = index
+            case TurnEnded(how="cut"):
+                self._latest["cut"] = index
+            case TurnEnded(how="aborted", injected=False):
+                self._latest["abort"] = index
             case _:
                 pass
 
@@ -194,13 +230,16 @@ class Reading:
         before, self._state = self._state, fold.state
         if "." not in fold.by and fold.state[: len(before)] == before:
             return
-        change = Change(index, fold, before, _gone(before, fold.state))
+        change = Change(index, fold, before, gone(before, fold.state))
         self.changes.append(change)
+        self._latest["change"] = index
         if change.by_hook:
+            self._latest["hook change"] = index
             self._blame = fold.by
             if change.gone:
+                self._latest["hook removal"] = index
                 self._causes.add("compaction")
-            elif _edited_in_place(before, fold.state):
+            elif edited_in_place(before, fold.state):
                 self._causes.add("edit in place")
 
     def _sight(self, index: int, request: Requested) -> None:
@@ -221,44 +260,33 @@ class Reading:
         recovering = previous is not None and self._fault_turn >= previous.request.turn
         if self._fault_turn == turn or recovering:
             self._causes.add("fault")
+        vanished = self._vanished(index, visible)
+        causes = frozenset(self._causes)
+        blame = request.edited_by or self._blame
         self.sights.append(
             Sight(
-                index,
-                request,
-                previous,
-                extends,
-                visible,
-                frozenset(self._causes),
-                request.edited_by or self._blame,
-                self._state,
-                self._vanished(index, visible),
-                shows_state,
+                index, request, previous, extends, visible, causes, blame, self._state, vanished, shows_state
             )
         )
         self._causes = set()
+        latest = self._latest
+        latest["request"] = index
+        if request.edited_by:
+            latest["edited request"] = index
+        if shows_state:
+            latest["state shown"] = index
+        if not extends:
+            latest["break"] = index
+        if vanished:
+            latest["vanished"] = index
 
     def _vanished(self, index: int, visible: frozenset[str]) -> tuple[str, ...]:
         ledger = self.ledger
-        out_of_sight = ledger.utterances.keys() - visible - self._missing
+        while self._upcoming and self._upcoming[-1].at <= index:
+            self._said.add(self._upcoming.pop().token)
+        out_of_sight = self._said - visible - self._missing
         if not out_of_sight:
             return ()
         missing = tuple(t for t in ledger.utterances if t in out_of_sight and ledger.live(t, index))
         self._missing.update(missing)
         return () if "unfaithful summary" in self._causes else missing
-
-
-def _edited_in_place(before: Views, after: Views) -> bool:
-    texts = {view.id: view.text for view in after}
-    return any(texts.get(view.id, view.text) != view.text for view in before)
-
-
-def _gone(before: Views, after: Views) -> dict[str, View]:
-    if after[: len(before)] == before:
-        return {}
-    left = {view.id for view in after}
-    spoken = {view.says for view in after}
-    return {
-        view.says: view
-        for view in before
-        if view.says is not None and view.says not in spoken and view.id not in left
-    }

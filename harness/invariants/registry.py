@@ -83,7 +83,10 @@ def judge(
 ) -> list[Judged]:
     """Judge a history from record `since` on; `invariants` limits the checks (empty: all)."""
     judged = []
+    evidence = reading.evidence_since(since)
     for check in CHECKS:
+        if check.looks_at and check.looks_at.isdisjoint(evidence):
+            continue
         if invariants and check.invariant not in invariants:
             continue
         if check.needs and not getattr(contract, check.needs):

@@ -22,7 +22,7 @@ def stale_question(reading: Reading, since: int) -> Iterator[Violation]:
             (v for v in reversed(sight.request.messages) if v.role == "human" and v.mentions.utterances), None
         )
         words = reading.ledger.words_at(turn, sight.record)
-        if last is None or not words:
+        if last is None or not words or last.says in words:
             continue
         turns = {utterances[token].turn for token in last.mentions.utterances if token in utterances}
         if last.says is None and _shows_words(sight.request.messages, words):
@@ -98,11 +98,13 @@ CHECKS = (
         "The last user words the model sees are not the current ones, so it works on a request that "
         "was settled turns ago.",
         stale_question,
+        looks_at=frozenset({"request"}),
     ),
     Check(
         "3.attach-not-latest",
         "context was attached to an earlier turn than the current one",
         "Context about now is read as context of then, and every cached prefix from that point is lost.",
         attach_not_latest,
+        looks_at=frozenset({"hook change"}),
     ),
 )

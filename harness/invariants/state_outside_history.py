@@ -108,18 +108,21 @@ CHECKS = (
         "State that is stored in messages ages there: later turns read it as if it were current, and "
         "every way of attaching it to a message can go wrong.",
         state_in_history,
+        looks_at=frozenset({"hook change"}),
     ),
     Check(
         "1.stale-state",
         "the model sees an old version of the state, unmarked, and not the current one",
         "The model acts on files, permissions or memory that no longer exist.",
         stale_state,
+        looks_at=frozenset({"state shown"}),
     ),
     Check(
         "1.state-missing",
         "the model does not see the state that it was promised",
         "The model takes the absence of state for an empty world, and builds again what is there.",
         state_missing,
+        looks_at=frozenset({"request"}),
         needs="shows_state",
     ),
     Check(
@@ -127,5 +130,6 @@ CHECKS = (
         "state takes the place of the user's words",
         "The last thing the user seems to have said is a list of files; the question is one message up.",
         speaks_as_user,
+        looks_at=frozenset({"state shown"}),
     ),
 )

@@ -10,9 +10,9 @@ Problem = tuple[str, str, str]
 
 def tool_problems(views: Views) -> list[Problem]:
     """Return everything that is wrong with the tool calls of a request, in order."""
+    if _in_order(views):
+        return []
     problems: list[Problem] = []
-    if not any(view.calls or view.role == "tool" for view in views):
-        return problems
     made = {call for view in views for call in view.calls}
     answered = {view.answers for view in views if view.role == "tool"}
     waiting: dict[str, None] = {}
@@ -36,6 +36,21 @@ def tool_problems(views: Views) -> list[Problem]:
             problems.append(("4.orphan-result", f"-{call}", f"the call {call} of {label} is not there"))
     problems += [_unanswered(call, answered) for call in waiting]
     return problems
+
+
+def _in_order(views: Views) -> bool:
+    """Tell whether nothing is wrong: the usual case, told at the price of one look at each message."""
+    waiting: list[str] = []
+    for view in views:
+        if view.role == "tool":
+            if view.answers not in waiting:
+                return False
+            waiting.remove(view.answers)
+        elif waiting:
+            return False
+        elif view.calls:
+            waiting = list(view.calls)
+    return not waiting
 
 
 def _unanswered(call: str, answered: set[str | None]) -> Problem:

@@ -9,12 +9,12 @@ from ..history import Mutated
 from ..ledger import Ledger
 from ..views import Views
 from .checks import Check, Violation
-from .reading import Reading, said
+from .reading import Reading
 
 
-def _out_of_order(ledger: Ledger, views: Views) -> tuple[str, str] | None:
+def _out_of_order(reading: Reading, views: Views) -> tuple[str, str] | None:
     """Return the first pair of utterances that stand in the wrong order, each carried once."""
-    carriers = said(views)
+    ledger, carriers = reading.ledger, reading.said(views)
     last: tuple[int, ...] = ()
     last_token = ""
     for view in views:
@@ -35,8 +35,8 @@ def reorder(reading: Reading, since: int) -> Iterator[Violation]:
     for change in reading.changes_since(since):
         if change.by_client:
             continue
-        pair = _out_of_order(ledger, change.fold.state)
-        if pair is not None and _out_of_order(ledger, change.before) is None:
+        pair = _out_of_order(reading, change.fold.state)
+        if pair is not None and _out_of_order(reading, change.before) is None:
             yield Violation(
                 "2.reorder",
                 change.record,
@@ -49,8 +49,8 @@ def reorder(reading: Reading, since: int) -> Iterator[Violation]:
     for sight in reading.sights_since(since):
         if not sight.request.edited_by:
             continue
-        pair = _out_of_order(ledger, sight.request.messages)
-        if pair is not None and _out_of_order(ledger, sight.state) is None:
+        pair = _out_of_order(reading, sight.request.messages)
+        if pair is not None and _out_of_order(reading, sight.state) is None:
             yield Violation(
                 "2.reorder",
                 sight.record,
@@ -76,7 +76,7 @@ def id_rewrite(reading: Reading, since: int) -> Iterator[Violation]:
     for change in reading.changes_since(since):
         if not change.by_hook:
             continue
-        before, after = said(change.before), said(change.fold.state)
+        before, after = reading.said(change.before), reading.said(change.fold.state)
         latest = next((v.says for v in reversed(change.before) if v.says and v.says[0] == "u"), None)
         for token, views in before.items():
             old, new = {v.id for v in views}, {v.id for v in after.get(token, ())}
@@ -100,16 +100,16 @@ def duplicate(reading: Reading, since: int) -> Iterator[Violation]:
     for change in reading.changes_since(since):
         if change.by_client:
             continue
-        yield from _twice(change.record, change.fold.by, change.before, change.fold.state)
+        yield from _twice(reading, change.record, change.fold.by, change.before, change.fold.state)
     for sight in reading.sights_since(since):
         if sight.request.edited_by:
-            yield from _twice(sight.record, sight.blame, sight.state, sight.request.messages)
+            yield from _twice(reading, sight.record, sight.blame, sight.state, sight.request.messages)
 
 
-def _twice(record: int, by: str, before: Views, after: Views) -> Iterator[Violation]:
-    earlier = said(before)
-    for token, views in said(after).items():
-        if len(views) > max(1, len(earlier.get(token, ()))):
+def _twice(reading: Reading, record: int, by: str, before: Views, after: Views) -> Iterator[Violation]:
+    earlier = reading.said(before)
+    for token, views in reading.said(after).items():
+        if len(views) > 1 and len(views) > len(earlier.get(token, ())):
             ids = ", ".join(view.label() for view in views)
             yield Violation("2.duplicate", record, by, f"{token} stands {len(views)} times: {ids}", (token,))
 
@@ -197,18 +197,21 @@ CHECKS = (
         "The model reads the conversation in an order in which it never happened; what moved to the "
         "end is taken for what the user wants now.",
         reorder,
+        looks_at=frozenset({"change", "edited request"}),
     ),
     Check(
         "2.id-rewrite",
         "old words stand under a new id",
         "The reducer merges by id: words under a new id are a new message to it, and land at the end.",
         id_rewrite,
+        looks_at=frozenset({"hook change"}),
     ),
     Check(
         "2.duplicate",
         "the same words stand in the history twice",
         "The model sees a request repeated that was made once, and answers it again.",
         duplicate,
+        looks_at=frozenset({"change", "edited request"}),
     ),
     Check(
         "2.mutated-in-place",
@@ -216,17 +219,20 @@ CHECKS = (
         "No checkpoint records the change: what the model saw cannot be replayed, and after a restart "
         "the history is a different one.",
         mutated_in_place,
+        looks_at=frozenset({"mutation"}),
     ),
     Check(
         "2.content-changed",
         "what was said has been altered",
         "The model works from words that nobody said, or no longer knows who said them.",
         content_changed,
+        looks_at=frozenset({"hook change"}),
     ),
     Check(
         "2.id-growth",
         "an id grows with every turn",
         "The middleware no longer recognises its own work and does it again, and again.",
         id_growth,
+        looks_at=frozenset({"hook change"}),
     ),
 )

@@ -52,6 +52,14 @@ def _writes(update: Any, known: Iterable[str]) -> list[Write]:
     )
 
 
+def _goto(update: Any) -> str | None:
+    """Return where a node's return value says to go next, if it does."""
+    for command in update if isinstance(update, (list, tuple)) else (update,):
+        if isinstance(command, Command) and isinstance(command.goto, str) and command.goto:
+            return command.goto
+    return None
+
+
 def _calls_of(send: Send) -> list[Any]:
     """Return the tool calls that a `Send` to the tool node carries; before LangChain 1.2 in a dict."""
     return [send.arg["tool_call"]] if isinstance(send.arg, dict) else list(send.arg)
@@ -66,10 +74,13 @@ class ReducerLane:
         self._wiring = agent.wiring
         self._channels = {name: channel.copy() for name, channel in self._wiring.channels.items()}
         self._runtime: Runtime[Any] = _RUNTIME
-        self._supply = {
+        supply = {
             "runtime": self._runtime,
             "config": {"configurable": {"thread_id": "history-1"}},
             "store": None,
+        }
+        self._supplied = {
+            name: {key: supply[key] for key in node.wanted} for name, node in self._wiring.nodes.items()
         }
         self._values: dict[str, Any] = {}
         self._pending: Target | None = None
@@ -177,13 +188,12 @@ class ReducerLane:
 
     async def _superstep(self, current: Target) -> Target:
         if isinstance(current, list):
-            results = [await self._run_tool(call) for call in current]
-            self._commit([write for result in results for write in self._tool_writes(result)])
+            self._commit(await self._tool_writes(current))
             return self._after("tools")
         node = self._wiring.nodes[current]
         values = self._values
         state = {name: values[name] for name in node.fields if name in values}
-        supplied = {name: self._supply[name] for name in node.wanted}
+        supplied = self._supplied[current]
         if self._session.loop is not None and node.afunc is not None:
             update = await node.afunc(state, **supplied)
         elif node.func is not None:
@@ -191,42 +201,55 @@ class ReducerLane:
         else:
             update = node.runnable.invoke(state, {})
         self._commit(_writes(update, self._channels))
-        return self._goto(update) or self._after(current)
+        return _goto(update) or self._after(current)
 
-    def _tool_writes(self, result: Any) -> list[Write]:
-        return _writes(result, self._channels) if isinstance(result, Command) else [("messages", [result])]
-
-    def _goto(self, update: Any) -> str | None:
-        commands = update if isinstance(update, (list, tuple)) else [update]
-        for command in commands:
-            if isinstance(command, Command) and isinstance(command.goto, str) and command.goto:
-                return command.goto
-        return None
+    async def _tool_writes(self, calls: list[Any]) -> list[Write]:
+        """Run the tools that were called; return the writes of their results."""
+        wiring = self._wiring
+        if wiring.wrap_tool_call is None and wiring.awrap_tool_call is None:
+            said = self._session.tool_result
+            results = [said(str(call["args"]["token"]), str(call["id"])) for call in calls]
+            if wiring.folds_together:
+                return [("messages", results)]
+            return [("messages", [result]) for result in results]
+        writes: list[Write] = []
+        wrapped = [await self._run_tool(call) for call in calls]
+        for result in wrapped:
+            writes += (
+                _writes(result, self._channels) if isinstance(result, Command) else [("messages", [result])]
+            )
+        return writes
 
     def _commit(self, writes: list[Write]) -> None:
-        if self._wiring.stamp_ids is not None:
-            self._wiring.stamp_ids(self._wiring.channels, writes)
-        by_channel: dict[str, list[Any]] = {}
+        wiring, values = self._wiring, self._values
+        if wiring.stamp_ids is not None:
+            wiring.stamp_ids(wiring.channels, writes)
+        by_channel: dict[str, list[Any]] = {name: [] for name in wiring.transient}
+        for name in wiring.ephemeral:
+            if name in values:
+                by_channel[name] = []
+        wrote_messages = False
         for name, value in writes:
             by_channel.setdefault(name, []).append(value)
-        transient = self._wiring.transient
+            wrote_messages = wrote_messages or name == "messages"
+        # Channels are updated in their own order: an error in one leaves those behind it as they were.
         for name, channel in self._channels.items():
-            if name not in by_channel and name not in transient:
+            if name not in by_channel:
                 continue
-            channel.update(by_channel.get(name, ()))
+            channel.update(by_channel[name])
             if channel.is_available():
-                self._values[name] = channel.get()
+                values[name] = channel.get()
             else:
-                self._values.pop(name, None)
-        if "messages" in by_channel:
-            self._session.folded(self._values["messages"])
+                values.pop(name, None)
+        if wrote_messages:
+            self._session.folded(values["messages"])
 
     def _after(self, node: str) -> Target:
         branch = self._wiring.branches.get(node)
         if branch is None:
             return self._wiring.next[node]
         path, ends = branch
-        chosen: Any = path(dict(self._values))
+        chosen: Any = path(self._values)
         if isinstance(chosen, list) and chosen and isinstance(chosen[0], Send):
             return [call for send in chosen for call in _calls_of(send)]
         if isinstance(chosen, list):
@@ -242,8 +265,6 @@ class ReducerLane:
         async def aexecute(request: ToolCallRequest) -> ToolMessage:
             return execute(request)
 
-        if self._wiring.wrap_tool_call is None and self._wiring.awrap_tool_call is None:
-            return self._session.tool_result(str(call["args"]["token"]), str(call["id"]))
         tool = self._wiring.tool_node.tools_by_name.get(call["name"])
         state = dict(self._values)
         request = ToolCallRequest(call, tool, state, self._runtime)  # type: ignore[arg-type]

@@ -7,7 +7,8 @@ from copy import copy
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from langgraph.channels import BinaryOperatorAggregate, LastValue, UntrackedValue
+from langgraph.channels import BinaryOperatorAggregate, EphemeralValue, LastValue, UntrackedValue
+from langgraph.graph import add_messages
 
 #: Channels that a superstep without writes to them leaves as they are.
 _LASTING = (LastValue, BinaryOperatorAggregate, UntrackedValue)
@@ -32,9 +33,18 @@ class Wiring:
         self.untracked = [
             name for name, channel in self.channels.items() if isinstance(channel, UntrackedValue)
         ]
-        self.transient = frozenset(
-            name for name, channel in self.channels.items() if not isinstance(channel, _LASTING)
-        )
+        #: Channels that a superstep without writes changes while they hold a value, or in any case.
+        self.ephemeral = [
+            name for name, channel in self.channels.items() if isinstance(channel, EphemeralValue)
+        ]
+        self.transient = [
+            name
+            for name, channel in self.channels.items()
+            if name not in self.ephemeral and not isinstance(channel, _LASTING)
+        ]
+        #: Whether plain messages written one by one fold to the same as when they are written together.
+        messages = self.channels["messages"]
+        self.folds_together = type(messages) is BinaryOperatorAggregate and messages.operator is add_messages
         self.nodes: dict[str, Node] = {}
         for name, spec in builder.nodes.items():
             if name == "tools":
@@ -70,5 +80,6 @@ class Wiring:
         channel = delta(reducer, list).from_checkpoint(None)
         channel.key = "messages"
         other.stamp_ids = stamp_ids
+        other.folds_together = False
         other.channels = {**self.channels, "messages": channel}
         return other
