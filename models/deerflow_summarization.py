@@ -255,7 +255,8 @@ DEERFLOW_STACK = Candidate(
         compacts=True,
         edits_requests=True,
         repairs_tool_calls=True,
-        outside=frozenset({"continue", "load_turn"}),
+        # The same world as that of the dynamic context alone, which takes `__user` for its own suffix.
+        outside=frozenset({"continue", "load_turn", "suffixed_ids"}),
         suffers=_WORLD,
     ),
     source="bytedance/deer-flow's five context middleware at f1f4af99b, re-created, in their order",

@@ -316,6 +316,7 @@ CORRECT: tuple[tuple[str, frozenset[str]], ...] = (
     ("deerflow.repair", frozenset()),
     ("deerflow.summarization", frozenset()),
     ("deerflow.uploads", frozenset()),
+    ("deerflow.stack", frozenset()),
     ("langchain.context_editing", frozenset({"5.prefix-broken"})),
     (f"{TARGETS}/correct.py:IDLE", frozenset()),
     (f"{TARGETS}/correct.py:PROMPT_ONLY", frozenset()),
