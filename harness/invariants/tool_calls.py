@@ -1,11 +1,31 @@
-"""Tool calls as a strict provider reads them: each answered once, directly behind its message."""
+"""Tool calls as a strict provider reads them: each answered once, directly behind its message.
+
+These rules need no provider's package. What its serialiser makes of a request is judged in `on_wire`.
+"""
 
 from __future__ import annotations
 
-from ..views import Views
+import json
+from functools import lru_cache
+
+from ..views import View, Views
 
 #: Check code, call id (with a leading `-` when call or result is missing altogether), and a sentence.
 Problem = tuple[str, str, str]
+
+
+def calls_of(view: View) -> tuple[str, ...]:
+    """Return the ids of the calls that a message makes.
+
+    Calls that stand in `additional_kwargs` only, as the provider once sent them, are sent back to it.
+    """
+    return view.calls or (_raw_calls(view.extra) if view.extra and view.role == "ai" else ())
+
+
+@lru_cache(maxsize=4_096)
+def _raw_calls(extra: str) -> tuple[str, ...]:
+    raw = json.loads(extra).get("tool_calls") or ()
+    return tuple(str(call.get("id")) for call in raw if isinstance(call, dict))
 
 
 def tool_problems(views: Views) -> list[Problem]:
@@ -13,14 +33,14 @@ def tool_problems(views: Views) -> list[Problem]:
     if _in_order(views):
         return []
     problems: list[Problem] = []
-    made = {call for view in views for call in view.calls}
+    made = {call for view in views for call in calls_of(view)}
     answered = {view.answers for view in views if view.role == "tool"}
     waiting: dict[str, None] = {}
     done: set[str] = set()
     for view in views:
         if view.role != "tool":
             problems += [_unanswered(call, answered) for call in waiting]
-            waiting = dict.fromkeys(view.calls)
+            waiting = dict.fromkeys(calls_of(view))
             done = set()
             continue
         call = str(view.answers)
@@ -48,8 +68,8 @@ def _in_order(views: Views) -> bool:
             waiting.remove(view.answers)
         elif waiting:
             return False
-        elif view.calls:
-            waiting = list(view.calls)
+        elif view.calls or view.extra:
+            waiting = list(calls_of(view))
     return not waiting
 
 
