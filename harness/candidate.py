@@ -35,7 +35,9 @@ class Contract:
     forgotten without a summary (waives `6.recall`). `cuts_inside_turns`: parts of finished turns are
     dropped on purpose (waives `4.cut-inside-turn` for them, never for the current turn).
     `shows_state`: the current state is in every request (makes `1.state-missing` apply). `keeps_head`:
-    the beginning of the conversation survives compaction (waives `4.hole`).
+    the beginning of the conversation survives compaction (waives `4.hole`). `system_anywhere`: system
+    messages stand anywhere in a request, and another part of the system gathers them at its front
+    (waives `4.rejected-request` for them).
     `repairs_tool_calls`: calls without results and results out of place are repaired for each request, so
     the candidate is held to them even when the scenario made them. `outside` lists what does
     not happen in the candidate's world: kinds of steps, and `suffixed_ids` (user messages whose ids end
@@ -54,6 +56,7 @@ class Contract:
     repairs_tool_calls: bool = False
     shows_state: bool = False
     keeps_head: bool = False
+    system_anywhere: bool = False
     outside: frozenset[str] = frozenset()
     suffers: frozenset[FaultKind] = DEFAULT_WORLD
 

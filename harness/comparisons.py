@@ -16,19 +16,22 @@ from .faults import HOOKS, Fault
 from .history import Fold, History, Requested
 from .invariants.checks import Rule, Violation
 from .invariants.reading import wire
-from .play import LaneName, Player, play
+from .on_wire import rejected_on_wire
+from .play import LaneName, Play, Player, play
 from .scenario import Scenario
 from .steps import Configure, Continue, Restart, Step, UserTurn
 from .stored import unnamed
 from .views import View
 
-Play = Callable[[Agent, Scenario], Player]
-Compare = Callable[[Agent, Scenario, Play], str | None]
+Compare = Callable[[Agent, Scenario, Play], str | Violation | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Rule):
-    """A rule that needs two plays: `compare` returns what differs, None when nothing does."""
+    """A rule that needs two plays: `compare` returns what differs, None when nothing does.
+
+    It returns a sentence, or the whole violation when a contract may refer to its facts.
+    """
 
     place: str
     compare: Compare
@@ -138,6 +141,15 @@ def _places(places: tuple[int, ...]) -> str:
     return f"{' and '.join(map(str, places))} messages before"
 
 
+def _rejected(agent: Agent, scenario: Scenario, play: Play) -> Violation | None:
+    """A provider rejects a request for what only its serialisation shows, and none of control's for that.
+
+    Judged on what `langchain-openai` and `langchain-anthropic` would send, when they are installed (extra
+    `providers`).
+    """
+    return rejected_on_wire(agent, scenario, play)
+
+
 COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "3.head-dependent",
@@ -145,6 +157,13 @@ COMPARISONS: tuple[Comparison, ...] = (
         "Where context goes depends on how the conversation began, not on where it is now.",
         "attach point",
         _head_dependent,
+    ),
+    Comparison(
+        "4.rejected-request",
+        "a provider rejects the request for what only the wire shows",
+        "The request looks valid as messages, and fails once it is serialised for a provider.",
+        "wire",
+        _rejected,
     ),
     Comparison(
         "5.replay-differs",
@@ -186,7 +205,9 @@ def compare(
     for comparison in COMPARISONS:
         if invariants and comparison.invariant not in invariants:
             continue
-        detail = comparison.compare(agent, scenario, partial(play, lane=lane))
-        if detail is not None:
-            found.append(Violation(comparison.code, 0, comparison.place, detail))
+        different = comparison.compare(agent, scenario, partial(play, lane=lane))
+        if isinstance(different, Violation):
+            found.append(different)
+        elif different is not None:
+            found.append(Violation(comparison.code, 0, comparison.place, different))
     return found

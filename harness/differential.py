@@ -8,7 +8,7 @@ from .agent import Agent
 from .comparisons import compare
 from .history import History, Mutated
 from .invariants.reading import Reading
-from .invariants.registry import Judged, judge
+from .invariants.registry import Judged, judge, ruling
 from .play import LaneName, play
 from .scenario import Scenario
 
@@ -45,7 +45,8 @@ def try_out(
     if comparing:
         last = len(player.history.records) - 1
         found = compare(agent, scenario, lane=lane, invariants=invariants)
-        judged += [Judged(replace(violation, record=last), "violated") for violation in found]
+        contract = agent.candidate.contract
+        judged += [Judged(replace(each, record=last), ruling(contract, each)) for each in found]
     return Trial(player.history, reading, tuple(judged))
 
 

@@ -18,7 +18,7 @@ from .lanes.stopping import StopPoint
 from .ledger import Ledger
 from .loop import DeterministicLoop
 from .scenario import Scenario
-from .session import Session
+from .session import OnRequest, Session
 from .steps import (
     AdvanceClock,
     ChangeState,
@@ -62,10 +62,18 @@ class Lane(Protocol):
         """Go back to the state before `turn`; return its messages."""
 
 
+class Play(Protocol):
+    """`play`, or the same in a lane that was chosen already."""
+
+    def __call__(self, agent: Agent, scenario: Scenario, *, on_request: OnRequest | None = None) -> Player:
+        """Play the scenario on the agent's candidate."""
+
+
 class Player:
     """Performs steps one by one; `history` and `ledger` grow with each.
 
-    `rewinds` tells whether a `Rewind` may come, for which the state before each turn is kept.
+    `rewinds` tells whether a `Rewind` may come, for which the state before each turn is kept;
+    `on_request` sees the messages of each model request.
     """
 
     def __init__(
@@ -75,6 +83,7 @@ class Player:
         lane: LaneName = "reducer",
         rewinds: bool = True,
         clock: VirtualClock | None = None,
+        on_request: OnRequest | None = None,
     ) -> None:
         self._rewinds = rewinds
         candidate = agent.candidate
@@ -86,6 +95,7 @@ class Player:
             clock=clock or VirtualClock(),
             hooked=bool(agent.interposers),
         )
+        self._session.on_request = on_request
         self._agent = agent
         agent.open(self._session)
         self._lane: Lane = (ReducerLane if lane == "reducer" else GraphLane)(agent, self._session)
@@ -212,12 +222,14 @@ class Player:
             session.happened("runs synchronously")
 
 
-def play(agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer") -> Player:
+def play(
+    agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer", on_request: OnRequest | None = None
+) -> Player:
     """Play `scenario` on the candidate of `agent`; return the player with history and ledger."""
     rewinds = any(isinstance(step, Rewind) for step in scenario.steps)
     clock = VirtualClock()
     with clock.running():
-        player = Player(agent, lane=lane, rewinds=rewinds, clock=clock)
+        player = Player(agent, lane=lane, rewinds=rewinds, clock=clock, on_request=on_request)
         for step in scenario.steps:
             player.perform(step)
     return player

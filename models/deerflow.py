@@ -160,6 +160,7 @@ CONTRACT = Contract(
     injects_into_history=True,
     freezes_state=True,
     id_swap=True,
+    system_anywhere=True,
     outside=frozenset({"continue", "load_turn", "suffixed_ids"}),
 )
 SOURCE = "bytedance/deer-flow DynamicContextMiddleware at f1f4af99b, re-created"

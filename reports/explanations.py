@@ -135,6 +135,11 @@ EXPLANATIONS: dict[str, Explanation] = {
     "3.head-dependent": Explanation(
         "alone: … [reminder] [u1]; behind two turns: [reminder] [a1] [u2] [a2] [u3]", _TAIL, "deer-flow #4667"
     ),
+    "4.rejected-request": Explanation(
+        "[system] [u1] [a1] [system: date] [u2]   Anthropic: multiple non-consecutive system messages",
+        "Send what every provider takes: system messages in front, no empty text, call ids that are unique.",
+        "deer-flow #1299, #3707",
+    ),
     "5.replay-differs": Explanation(
         "in one process: [u1] [cleared]; after a restart: [u1] [result]", _STORE, "deepagents 0.6.10"
     ),

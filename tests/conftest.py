@@ -1,7 +1,11 @@
 """Settings of the suite: `slow` tests run only when asked for, and nothing generated is left behind."""
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import HealthCheck, settings
+
+from sixfold.harness import on_wire
 
 settings.register_profile(
     "sixfold",
@@ -18,3 +22,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.option.markexpr:
         config.option.markexpr = "not slow"
     settings.load_profile("sixfold")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def without_serialisers() -> Iterator[None]:
+    """Runs find the same whether the extra `providers` is installed or not; its own tests switch it on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(on_wire, "installed", lambda: ())
+        yield

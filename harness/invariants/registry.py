@@ -69,6 +69,8 @@ def ruling(contract: Contract, violation: Violation) -> Ruling:
             return "waived"
         case "5.prefix-broken" if contract.clears_tool_results and "edited_in_place" in facts:
             return "permitted"
+        case "4.rejected-request" if contract.system_anywhere and "system_message" in facts:
+            return "waived"
         case "4.hole" if contract.cuts_inside_turns or contract.keeps_head:
             return "waived"
         case "6.recall" if contract.drops_history or (
