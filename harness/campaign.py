@@ -30,12 +30,21 @@ from .events import (
 from .faults import FaultKind, FaultPlace
 from .findings import Finding
 from .invariants.registry import INVARIANTS
+from .on_wire import provider_answers
 from .reachability import GOALS, goals_of
 from .scenario import Scenario
 from .search import Failure, Search
 from .verdicts import Verdict, merge
 
-_PACKAGES = ("langchain", "langchain-core", "langgraph", "langgraph-checkpoint", "hypothesis")
+_PACKAGES = (
+    "langchain",
+    "langchain-core",
+    "langgraph",
+    "langgraph-checkpoint",
+    "hypothesis",
+    "langchain-openai",
+    "langchain-anthropic",
+)
 
 
 class Explore(Protocol):
@@ -172,6 +181,7 @@ class Campaign:
             held_by,
             failure.histories,
             failure.members,
+            () if item is None else provider_answers(agent, scenario, key[0], item.violation.record),
         )
         self.stream.emit(Found(finding))
         return finding

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .faults import FaultKind
 from .history import History
 from .scenario import Scenario
+from .wire_rules import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class Finding:
     deterministic, and the finding is then inconclusive. `held_by` names candidates that hold on the
     same scenario; `histories` how many had been played when it was first seen. `members` are the names of
     the members of a stack without which it does not fail; empty for a single middleware.
+    `providers` is what providers make of the request that shows it, when the finding is about a rejected
+    request and their serialisers are installed.
     """
 
     signature: Signature
@@ -47,6 +50,7 @@ class Finding:
     held_by: tuple[str, ...]
     histories: int
     members: tuple[str, ...] = ()
+    providers: tuple[Answer, ...] = ()
 
     @property
     def id(self) -> str:

@@ -53,6 +53,10 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         "held_by": list(finding.held_by),
         "histories": finding.histories,
         "members": list(finding.members),
+        "providers": [
+            {"name": answer.provider, "rejects": [rejection.detail for rejection in answer.rejections]}
+            for answer in finding.providers
+        ],
     }
 
 

@@ -172,6 +172,8 @@ def _print_remarks(console: Console, marked: Iterable[Finding]) -> None:
     for finding in marked:
         note = f"← {finding.signature.code}: {harmless(finding.detail, 200)}"
         say(console, Text(note, style="bold red"), 8)
+        if finding.providers:
+            say(console, f"providers: {', '.join(map(str, finding.providers))}", 10)
 
 
 def _print_summary(console: Console, result: RunResult) -> None:
