@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import gc
 import warnings
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Required, get_type_hints
 
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware
-from langchain_core.messages import ToolMessage
+from langchain.agents.middleware import AgentMiddleware, AgentState
+from langchain_core.messages import AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from typing_extensions import TypedDict
 
 from .candidate import Candidate, Middleware
 from .chat_model import DirectFakeChatModel, FakeChatModel
@@ -24,7 +25,7 @@ from .environment import SMALL_WINDOW, Environment
 from .errors import SixfoldError, TargetError
 from .faults import DEPENDENCIES, HOOKS, FaultPlace
 from .interposer import Interposer, interpose
-from .lanes.wiring import Wiring
+from .lanes.wiring import DELTAS, Wiring
 from .session import Session
 
 SYSTEM_PROMPT = "You are a careful assistant."
@@ -95,6 +96,7 @@ class Agent:
     running: _Running
     runs_sync: bool
     runs_async: bool
+    twin: Agent | None = field(default=None, repr=False, compare=False)
 
     def open(self, session: Session) -> None:
         """Let `session` play: fresh middleware, everything reports to it."""
@@ -114,12 +116,21 @@ class Agent:
         return frozenset(hooks | set(DEPENDENCIES)) if hooks else frozenset()
 
     def with_delta_channel(self) -> Agent | None:
-        """Return the agent with its messages in a `DeltaChannel`; None when LangGraph has none.
+        """Return the agent with its messages in a `DeltaChannel`, compiled once.
 
-        It shares the interposers (play one of the two at a time) and exists for the reducer lane only.
+        None when this LangGraph has no such channel, when a member of the stack asks for it anyway, or
+        when LangChain does not let the agent choose. It shares the interposers: play one of the two at a
+        time.
         """
-        wiring = self.wiring.with_delta_channel()
-        return None if wiring is None else replace(self, wiring=wiring)
+        if DELTAS is None or self.wiring.keeps_deltas:
+            return None
+        if self.twin is None:
+            fields = get_type_hints(AgentState, include_extras=True)
+            fields["messages"] = Required[Annotated[list[AnyMessage], DELTAS.channel(DELTAS.reducer)]]
+            schema = TypedDict("AgentStateInDeltas", fields)  # type: ignore[misc]
+            graph = _compile(self.model, self.interposers, self.running, state_schema=schema)
+            self.twin = replace(self, graph=graph, wiring=Wiring(graph))
+        return self.twin if self.twin.wiring.keeps_deltas else None
 
     def renew(self, session: Session) -> None:
         """Give the session new middleware instances, as a new process would."""
@@ -143,6 +154,19 @@ def _lookup_tool(running: _Running) -> BaseTool:
     return lookup
 
 
+def _compile(model: FakeChatModel, members: list[Interposer], running: _Running, **more: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return create_agent(
+            model,
+            [_lookup_tool(running)],
+            system_prompt=SYSTEM_PROMPT,
+            middleware=members,
+            checkpointer=InMemorySaver(),
+            **more,
+        )
+
+
 def build_agent(candidate: Candidate, *, direct: bool, window: int = SMALL_WINDOW) -> Agent:
     """Build the agent of `candidate`.
 
@@ -155,15 +179,7 @@ def build_agent(candidate: Candidate, *, direct: bool, window: int = SMALL_WINDO
     running = _Running()
     try:
         interposers = [interpose(member, index) for index, member in enumerate(prototypes)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            graph: Any = create_agent(
-                model,
-                [_lookup_tool(running)],
-                system_prompt=SYSTEM_PROMPT,
-                middleware=interposers,
-                checkpointer=InMemorySaver(),
-            )
+        graph = _compile(model, interposers, running)
     except Exception as error:
         raise TargetError(
             f"create_agent refused the middleware: {type(error).__name__}: {error}",

@@ -11,19 +11,36 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from .agent import Agent
+from .attach_point import attached, idle_turn, of_itself
 from .candidate import CONTROL
-from .faults import HOOKS, Fault
-from .history import Fold, History, Requested
+from .history import Fold, Happened, History, Requested
 from .invariants.checks import Rule, Violation
 from .invariants.reading import wire
 from .on_wire import rejected_on_wire
-from .play import LaneName, Play, Player, play
+from .play import LaneName
+from .play import play as play_scenario
 from .scenario import Scenario
 from .steps import Configure, Continue, Restart, Step, UserTurn
 from .stored import unnamed
 from .views import View
 
-Compare = Callable[[Agent, Scenario, Play], str | Violation | None]
+
+class Plays:
+    """Plays variants of a scenario in one lane, each once."""
+
+    def __init__(self, lane: LaneName) -> None:
+        self.lane: LaneName = lane
+        self.histories: dict[tuple[int, Scenario], History] = {}
+
+    def __call__(self, agent: Agent, scenario: Scenario) -> History:
+        """Return the history of the scenario."""
+        key = (id(agent), scenario)
+        if key not in self.histories:
+            self.histories[key] = play_scenario(agent, scenario, lane=self.lane).history
+        return self.histories[key]
+
+
+Compare = Callable[[Agent, Scenario, Plays], str | Violation | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +63,9 @@ def _shown(history: History) -> list[tuple[object, ...]]:
     ]
 
 
-def _difference(left: Player, right: Player, one: str, other: str) -> str | None:
+def _difference(left: History, right: History, one: str, other: str) -> str | None:
     """Say in which request two plays first differ, None when they show the model the same."""
-    shown, also = _shown(left.history), _shown(right.history)
+    shown, also = _shown(left), _shown(right)
     for number, (a, b) in enumerate(zip(shown, also, strict=False), 1):
         if a != b:
             return f"request {number} (turn {a[0]}) shows the model something else {one} than {other}"
@@ -57,15 +74,47 @@ def _difference(left: Player, right: Player, one: str, other: str) -> str | None
     return None
 
 
-def _replayed(agent: Agent, scenario: Scenario, play: Play) -> str | None:
-    """Requests differ from those of a twin that never restarted, or a load cannot give a message back."""
+def _replayed(agent: Agent, scenario: Scenario, play: Plays) -> str | None:
+    """Messages change when a checkpoint is loaded, or requests differ from those of a twin that never
+    restarted.
+    """
     steady = [step for step in scenario.steps if not isinstance(step, Restart)]
     restarted: list[Step] = []
     for step in steady:
         restarted += [step, Restart()]
     left = play(agent, Scenario(tuple(steady)))
     right = play(agent, Scenario(tuple(restarted)))
-    return unnamed(left.history) or _difference(left, right, "in one process", "after restarts")
+    return unnamed(left) or _reloaded(right) or _difference(left, right, "in one process", "after restarts")
+
+
+def _reloaded(history: History) -> str | None:
+    """Say which message is another one after a checkpoint was loaded, None when all are as they were.
+
+    The state after every superstep is a checkpoint.
+    """
+    stored: tuple[View, ...] = ()
+    restarted = False
+    for record in history.records:
+        if isinstance(record, Fold):
+            changed = _changed(stored, record) if restarted else None
+            if changed is not None:
+                return f"in turn {record.turn} the message {changed} is not what it was before the restart"
+            stored, restarted = record.state, False
+        elif isinstance(record, Happened):
+            restarted = restarted or record.what == "restart"
+            # Going back, the state is another one, whatever was stored last.
+            stored = () if record.what == "rewind" else stored
+    return None
+
+
+def _changed(stored: tuple[View, ...], fold: Fold) -> str | None:
+    """Return the id of a stored message that differs in `fold`, which did not write it."""
+    written = {view.id for view in fold.update}
+    now = {view.id: view for view in fold.state}
+    for view in stored:
+        if view.id not in written and now.get(view.id, view) != view:
+            return view.id
+    return None
 
 
 _TIMING = ("timeout", "late", "cancel")
@@ -79,7 +128,7 @@ def _untimed(step: Step) -> Step:
     return step
 
 
-def _sync_and_async(agent: Agent, scenario: Scenario, play: Play) -> str | None:
+def _sync_and_async(agent: Agent, scenario: Scenario, play: Plays) -> str | None:
     """Requests differ between a synchronous and an asynchronous run."""
     if not (agent.runs_sync and agent.runs_async):
         return None
@@ -87,12 +136,12 @@ def _sync_and_async(agent: Agent, scenario: Scenario, play: Play) -> str | None:
     asynchronous = tuple(
         replace(step, run_async=True) if isinstance(step, Configure) else step for step in steps
     )
-    left = play(agent, Scenario((Configure(), *steps)))
+    left = play(agent, Scenario(steps))
     right = play(agent, Scenario((Configure(run_async=True), *asynchronous)))
     return _difference(left, right, "synchronously", "asynchronously")
 
 
-def _reducers(agent: Agent, scenario: Scenario, play: Play) -> str | None:
+def _reducers(agent: Agent, scenario: Scenario, play: Plays) -> str | None:
     """Requests differ between the `add_messages` reducer and a `DeltaChannel` of the same messages."""
     other = agent.with_delta_channel()
     if other is None:
@@ -101,38 +150,22 @@ def _reducers(agent: Agent, scenario: Scenario, play: Play) -> str | None:
     return _difference(left, right, "with add_messages", "with a DeltaChannel")
 
 
-def _idle_turn() -> UserTurn:
-    return UserTurn(faults=tuple(Fault("skip", hook) for hook in HOOKS))
-
-
-def _attached(history: History, after_turn: int) -> tuple[int, ...] | None:
-    """Return how far from the tail the first attached messages after `after_turn` stand."""
-    before: tuple[View, ...] = ()
-    for record in history.records:
-        if not isinstance(record, Fold):
-            continue
-        if record.turn > after_turn and "." in record.by:
-            said_under = {view.id for view in before if view.says is not None}
-            known = ({view.id for view in before} | {None}) - said_under
-            new = [
-                place for place, view in enumerate(record.state) if view.says is None and view.id not in known
-            ]
-            removed = any(view.role == "remove" for view in record.update)
-            if new and not removed:
-                return tuple(len(record.state) - place for place in new)
-        before = record.state
-    return None
-
-
-def _head_dependent(agent: Agent, scenario: Scenario, play: Play) -> str | None:
+def _head_dependent(agent: Agent, scenario: Scenario, play: Plays) -> str | None:
     """Finished turns in front move the attach point relative to the tail."""
-    alone = play(agent, scenario)
-    later = play(agent, Scenario((_idle_turn(), _idle_turn(), *scenario.steps)))
-    here, there = _attached(alone.history, 0), _attached(later.history, 2)
-    if here is None or there is None or here == there:
+    if "skip" not in agent.candidate.contract.suffers:
+        return None
+    steps = tuple(of_itself(scenario.steps))
+    idle = idle_turn(len(agent.interposers))
+    alone = play(agent, Scenario(steps))
+    later = play(agent, Scenario((idle, idle, *steps)))
+    here, there = attached(alone, 0), attached(later, 2)
+    # Another moment is another occasion, and another number of messages is something else to attach.
+    if here is None or there is None or here.moment != there.moment:
+        return None
+    if here.places == there.places or len(here.places) != len(there.places):
         return None
     return (
-        f"context is attached {_places(here)} the end of the history; {_places(there)} it "
+        f"context is attached {_places(here.places)} the end of the history; {_places(there.places)} it "
         "when two finished turns come first"
     )
 
@@ -141,13 +174,13 @@ def _places(places: tuple[int, ...]) -> str:
     return f"{' and '.join(map(str, places))} messages before"
 
 
-def _rejected(agent: Agent, scenario: Scenario, play: Play) -> Violation | None:
+def _rejected(agent: Agent, scenario: Scenario, play: Plays) -> Violation | None:
     """A provider rejects a request for what only its serialisation shows, and none of control's for that.
 
     Judged on what `langchain-openai` and `langchain-anthropic` would send, when they are installed (extra
     `providers`).
     """
-    return rejected_on_wire(agent, scenario, play)
+    return rejected_on_wire(agent, scenario, partial(play_scenario, lane=play.lane))
 
 
 COMPARISONS: tuple[Comparison, ...] = (
@@ -167,7 +200,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     ),
     Comparison(
         "5.replay-differs",
-        "after a restart the model sees something else",
+        "after a restart the session is another one",
         "What the user was answered from cannot be told from what is stored.",
         "replay",
         _replayed,
@@ -193,19 +226,29 @@ COMPARED: frozenset[str] = frozenset(comparison.code for comparison in COMPARISO
 
 
 def compare(
-    agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer", invariants: tuple[int, ...] = ()
+    agent: Agent,
+    scenario: Scenario,
+    *,
+    lane: LaneName = "reducer",
+    invariants: tuple[int, ...] = (),
+    played: History | None = None,
 ) -> list[Violation]:
     """Return what the comparisons find in `lane`, all at record 0: it shows in no single history.
 
-    Control has nothing to compare: it is the measure.
+    `played` is the history of `scenario` itself, when there is one. Control has nothing to compare: it is
+    the measure.
     """
     if agent.candidate.name == CONTROL.name:
         return []
+    # Several comparisons start from the same variant, mostly the scenario as it is.
+    plays = Plays(lane)
+    if played is not None:
+        plays.histories[id(agent), scenario] = played
     found = []
     for comparison in COMPARISONS:
         if invariants and comparison.invariant not in invariants:
             continue
-        different = comparison.compare(agent, scenario, partial(play, lane=lane))
+        different = comparison.compare(agent, scenario, plays)
         if isinstance(different, Violation):
             found.append(different)
         elif different is not None:

@@ -44,7 +44,7 @@ def try_out(
     judged = judge(reading, agent.candidate.contract, invariants=invariants)
     if comparing:
         last = len(player.history.records) - 1
-        found = compare(agent, scenario, lane=lane, invariants=invariants)
+        found = compare(agent, scenario, lane=lane, invariants=invariants, played=player.history)
         contract = agent.candidate.contract
         judged += [Judged(replace(each, record=last), ruling(contract, each)) for each in found]
     return Trial(player.history, reading, tuple(judged))

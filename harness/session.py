@@ -307,13 +307,18 @@ class Session:
         known = len(self._known)
         if known and len(messages) >= known and all(map(is_, messages, self._known)):
             new = messages[known:]
-            state = self.state + self.book.views(new)
+            views = self.book.views(new)
+            state = self.state + views
             self._known += new
             self._old = known
-            return state
-        self._known = list(messages)
-        self._old = 0
-        return self.book.views(messages)
+        else:
+            views = state = self.book.views(messages)
+            self._known = list(messages)
+            self._old = 0
+        if any(view.id is None for view in views):
+            # What was written past the reducer has no id yet: the next fold gives it one, in place.
+            self._known = []
+        return state
 
     def injected(self, error: BaseException) -> bool:
         """Tell whether `error` goes back to a fault that struck."""

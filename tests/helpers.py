@@ -10,10 +10,12 @@ from typing import Any
 from sixfold.harness.agent import Agent, build_agent
 from sixfold.harness.campaign import seed_of_round
 from sixfold.harness.candidate import Candidate
+from sixfold.harness.comparisons import COMPARED
 from sixfold.harness.differential import try_out
 from sixfold.harness.events import Options
 from sixfold.harness.faults import DEFAULT_WORLD
 from sixfold.harness.scenario import Scenario
+from sixfold.harness.search import COMPARE_EVERY
 from sixfold.harness.shrink import shrink
 from sixfold.harness.steps import Step
 from sixfold.strategies.scenarios import explore
@@ -46,9 +48,12 @@ def scenario_of(*steps: Step) -> Scenario:
     return Scenario(steps)
 
 
-def codes(candidate: Candidate, scenario: Scenario) -> set[str]:
-    """Return the codes of the checks that `candidate` violates in `scenario`, waivers left out."""
-    return {code for code, _ in try_out(agent_of(candidate), scenario).violated()}
+def codes(candidate: Candidate, scenario: Scenario, *, comparing: bool = False) -> set[str]:
+    """Return the codes of the checks that `candidate` violates in `scenario`, waivers left out.
+
+    `comparing` plays the variants of the scenario, too.
+    """
+    return {code for code, _ in try_out(agent_of(candidate), scenario, comparing=comparing).violated()}
 
 
 def _faults_of(candidate: Candidate) -> dict[str, Any]:
@@ -88,7 +93,7 @@ def minimal_scenario(
     agent = agent_of(candidate)
 
     def fails(scenario: Scenario) -> bool:
-        violated = try_out(agent, scenario, invariants=(int(code[0]),)).violated()
+        violated = try_out(agent, scenario, invariants=(int(code[0]),), comparing=code in COMPARED).violated()
         return any(code == seen and place in (None, where) for seen, where in violated)
 
     failing: list[Scenario] = []
@@ -116,7 +121,8 @@ def first_found(candidate: Candidate, code: str, *, seed: int = 0, most: int = 1
     def visit(scenario: Scenario) -> None:
         nonlocal visited
         visited += 1
-        violated = try_out(agent, scenario, invariants=(int(code[0]),)).violated()
+        comparing = code in COMPARED and visited % COMPARE_EVERY == 0
+        violated = try_out(agent, scenario, invariants=(int(code[0]),), comparing=comparing).violated()
         if any(seen == code for seen, _ in violated):
             raise _Stop
 
@@ -128,18 +134,22 @@ def first_found(candidate: Candidate, code: str, *, seed: int = 0, most: int = 1
     raise AssertionError(f"{candidate.name}: no {code} in {visited} histories")
 
 
-def violations(candidate: Candidate, *, histories: int, seed: int = SEED) -> dict[str, Scenario]:
+def violations(
+    candidate: Candidate, *, histories: int, seed: int = SEED, comparing: bool = False
+) -> dict[str, Scenario]:
     """Return the violated codes of generated histories, each with the smallest scenario seen."""
     agent = agent_of(candidate)
     seen: dict[str, Scenario] = {}
     for scenario in explored(histories, seed=seed, candidate=candidate):
-        for code, _ in try_out(agent, scenario).violated():
+        for code, _ in try_out(agent, scenario, comparing=comparing).violated():
             if code not in seen or scenario.size() < seen[code].size():
                 seen[code] = scenario
     return seen
 
 
-def assert_never_violates(candidate: Candidate, *, histories: int = 300, seed: int = SEED) -> None:
+def assert_never_violates(
+    candidate: Candidate, *, histories: int = 300, seed: int = SEED, comparing: bool = False
+) -> None:
     """Fail when `candidate` violates anything under all default faults and those of its contract."""
-    seen = violations(candidate, histories=histories, seed=seed)
+    seen = violations(candidate, histories=histories, seed=seed, comparing=comparing)
     assert not seen, f"{candidate.name} violates:\n" + "\n".join(f"{c}: {s}" for c, s in seen.items())

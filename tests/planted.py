@@ -1,5 +1,5 @@
-"""The planted flaws: for each check a small candidate with the flaw, its correct sibling, and the
-smallest scenario that tells the two apart.
+"""The planted flaws: for each check and each comparison a small candidate with the flaw, its correct
+sibling, and the smallest scenario that tells the two apart.
 """
 
 from __future__ import annotations
@@ -7,11 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sixfold.harness.candidate import Candidate, Contract
+from sixfold.harness.comparisons import COMPARED
 from sixfold.harness.faults import Fault
 from sixfold.harness.scenario import Scenario
 from sixfold.harness.steps import ChangeState, Configure, Step, ToolCall, ToolRound, UserMessage, UserTurn
 
-from .flaws import cuts, state, summaries, turns, updates
+from .flaws import cuts, state, summaries, turns, updates, variants
 from .flaws.base import Base
 
 
@@ -24,6 +25,11 @@ class Planted:
     flawed: Candidate
     correct: Candidate
     minimum: Scenario
+
+    @property
+    def comparing(self) -> bool:
+        """Tell whether the flaw shows only when variants of a scenario are played."""
+        return self.code in COMPARED
 
 
 def planted(code: str, cls: type[Base], minimum: Scenario, contract: Contract | None = None) -> Planted:
@@ -129,5 +135,17 @@ PLANTED: dict[str, Planted] = {
         planted("6.recall", summaries.FoldWithoutResults, _ROUND_THEN_TURN, _COMPACTS),
         planted("6.hook-error", turns.LookUp, _SKIP_THEN_TURN, Contract(outside=_NO_CLIENT)),
         planted("6.ends-silently", turns.Refuse, _TWO_MESSAGES),
+        planted("3.head-dependent", variants.InsertNote, _ONE_TURN, Contract(outside=_NO_CONTINUE)),
+        planted("5.replay-differs", variants.NoteOnce, _TWO_TURNS),
+        planted("6.sync-async", variants.PromptInBothForms, _ONE_TURN, _EDITS),
+        planted("6.reducers", variants.WriteAgain, _ONE_ROUND),
+    )
+}
+
+#: A second flaw for a code that judges two things.
+ALSO_PLANTED: dict[str, Planted] = {
+    item.code: item
+    for item in (
+        planted("5.replay-differs", variants.NotePastTheReducer, _ONE_TURN, Contract(outside=_NO_CONTINUE)),
     )
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -12,6 +11,32 @@ from langgraph.graph import add_messages
 
 #: Channels that a superstep without writes to them leaves as they are.
 _LASTING = (LastValue, BinaryOperatorAggregate, UntrackedValue)
+
+
+class Deltas(NamedTuple):
+    """LangGraph's `DeltaChannel`, the reducer of messages that belongs to it, and what gives them ids.
+
+    Source: `langgraph.channels.delta`, `langgraph.graph.message`, `langgraph.pregel._messages`.
+    """
+
+    channel: Any
+    reducer: Callable[..., Any]
+    stamp_ids: Callable[[Any, Any], None]
+
+
+def _find_deltas() -> Deltas | None:
+    try:
+        return Deltas(
+            import_module("langgraph.channels.delta").DeltaChannel,
+            import_module("langgraph.graph.message")._messages_delta_reducer,
+            import_module("langgraph.pregel._messages").ensure_message_ids,
+        )
+    except (ImportError, AttributeError):
+        return None
+
+
+#: None when this LangGraph has no `DeltaChannel`, or one that leaves messages without ids.
+DELTAS = _find_deltas()
 
 
 class Node(NamedTuple):
@@ -64,22 +89,13 @@ class Wiring:
         self.awrap_tool_call = getattr(self.tool_node, "_awrap_tool_call", None)
         #: What gives ids to messages before a `DeltaChannel` stores them; LangGraph does it in its loop.
         self.stamp_ids: Callable[[Any, Any], None] | None = None
+        if DELTAS is not None:
+            for name, channel in self.channels.items():
+                if isinstance(channel, DELTAS.channel):
+                    self.channels[name] = channel.from_checkpoint(None)
+                    self.stamp_ids = DELTAS.stamp_ids
 
-    def with_delta_channel(self) -> Wiring | None:
-        """Return a copy whose messages are kept in a `DeltaChannel`; None when LangGraph has none.
-
-        Source: `langgraph.channels.delta.DeltaChannel` and the reducer that belongs to it (1.2 and later).
-        """
-        try:
-            delta = import_module("langgraph.channels.delta").DeltaChannel
-            reducer = import_module("langgraph.graph.message")._messages_delta_reducer
-            stamp_ids = import_module("langgraph.pregel._messages").ensure_message_ids
-        except (ImportError, AttributeError):
-            return None
-        other = copy(self)
-        channel = delta(reducer, list).from_checkpoint(None)
-        channel.key = "messages"
-        other.stamp_ids = stamp_ids
-        other.folds_together = False
-        other.channels = {**self.channels, "messages": channel}
-        return other
+    @property
+    def keeps_deltas(self) -> bool:
+        """Tell whether the messages are kept in a `DeltaChannel`."""
+        return DELTAS is not None and isinstance(self.channels["messages"], DELTAS.channel)

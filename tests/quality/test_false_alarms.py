@@ -19,7 +19,7 @@ from sixfold.harness.steps import (
 )
 
 from ..correct import CORRECT
-from ..helpers import assert_never_violates, codes, scenario_of
+from ..helpers import SEED, assert_never_violates, codes, scenario_of
 
 ROUND = ToolRound()
 TWO_CALLS = ToolRound(calls=(ToolCall(), ToolCall()))
@@ -79,6 +79,17 @@ def test_correct_candidate_is_not_blamed(name: str, scenario: Scenario) -> None:
 @pytest.mark.parametrize("name", CORRECT)
 def test_correct_candidate_is_clean(name: str) -> None:
     assert_never_violates(CORRECT[name], histories=100)
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_correct_candidate_is_clean_however_it_is_told(name: str) -> None:
+    assert_never_violates(CORRECT[name], histories=20, seed=SEED + 1, comparing=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CORRECT)
+def test_correct_candidate_is_clean_however_it_is_told_in_many_histories(name: str) -> None:
+    assert_never_violates(CORRECT[name], histories=300, comparing=True)
 
 
 @pytest.mark.slow

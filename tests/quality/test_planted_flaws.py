@@ -1,37 +1,44 @@
-"""Each check finds the flaw planted for it, shrinks it to the known minimum, and spares the sibling."""
+"""Each check and each comparison finds the flaw planted for it, shrinks it to the known minimum, and
+spares the sibling.
+"""
 
 import pytest
 
-from sixfold.harness.invariants.registry import CHECKS
+from sixfold.harness.rules import LANES, RULES
 
 from ..helpers import SEED, SIBLING_HISTORIES, assert_never_violates, codes, minimal_scenario
-from ..planted import PLANTED
+from ..planted import ALSO_PLANTED, PLANTED, Planted
+
+EVERY = [*PLANTED.values(), *ALSO_PLANTED.values()]
+each_flaw = pytest.mark.parametrize("item", EVERY, ids=lambda item: f"{item.code}-{item.cls.__name__}")
 
 
-def test_every_check_has_a_planted_flaw() -> None:
-    assert set(PLANTED) == {check.code for check in CHECKS}
+def test_every_rule_has_a_planted_flaw() -> None:
+    # The flaw of the lanes is planted in a lane: tests/harness/test_lanes.py.
+    assert set(PLANTED) == {rule.code for rule in RULES if rule is not LANES}
+    assert set(ALSO_PLANTED) <= set(PLANTED)
 
 
-@pytest.mark.parametrize("code", PLANTED)
-def test_planted_flaw_is_found_and_shrunk_to_its_minimum(code: str) -> None:
-    assert minimal_scenario(PLANTED[code].flawed, code) == PLANTED[code].minimum
+@each_flaw
+def test_planted_flaw_is_found_and_shrunk_to_its_minimum(item: Planted) -> None:
+    assert minimal_scenario(item.flawed, item.code) == item.minimum
 
 
-@pytest.mark.parametrize("code", PLANTED)
-def test_minimum_shows_the_flaw_on_the_flawed_one_only(code: str) -> None:
-    assert code in codes(PLANTED[code].flawed, PLANTED[code].minimum)
-    assert codes(PLANTED[code].correct, PLANTED[code].minimum) == set()
+@each_flaw
+def test_minimum_shows_the_flaw_on_the_flawed_one_only(item: Planted) -> None:
+    assert item.code in codes(item.flawed, item.minimum, comparing=item.comparing)
+    assert codes(item.correct, item.minimum, comparing=True) == set()
 
 
-@pytest.mark.parametrize("code", PLANTED)
-def test_correct_sibling_is_clean(code: str) -> None:
-    assert_never_violates(PLANTED[code].correct, histories=SIBLING_HISTORIES)
+@each_flaw
+def test_correct_sibling_is_clean(item: Planted) -> None:
+    assert_never_violates(item.correct, histories=SIBLING_HISTORIES, comparing=item.comparing)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code", PLANTED)
-def test_correct_sibling_is_clean_in_many_histories(code: str) -> None:
-    assert_never_violates(PLANTED[code].correct, histories=2_000, seed=SEED + 1)
+@each_flaw
+def test_correct_sibling_is_clean_in_many_histories(item: Planted) -> None:
+    assert_never_violates(item.correct, histories=2_000, seed=SEED + 1, comparing=item.comparing)
 
 
 def test_a_violation_is_not_overlooked_by_the_clean_bill() -> None:
