@@ -141,7 +141,9 @@ EXPLANATIONS: dict[str, Explanation] = {
         "deer-flow #1299, #3707",
     ),
     "5.replay-differs": Explanation(
-        "in one process: [u1] [cleared]; after a restart: [u1] [result]", _STORE, "deepagents 0.6.10"
+        "in one process: [note] [u1] [u2]; after a restart: [note] [u1] [note] [u2]",
+        "Keep nothing on the instance: read from the state what was done; give each message an id.",
+        "deepagents 0.6.10",
     ),
     "6.sync-async": Explanation(
         "before_model and abefore_model return different updates",
@@ -149,8 +151,8 @@ EXPLANATIONS: dict[str, Explanation] = {
         "LangChain 1.0.8 summarization",
     ),
     "6.reducers": Explanation(
-        "add_messages raises where a DeltaChannel goes on",
-        "Remove only ids that are there; give every message an id.",
+        "update [remove note] [note]: add_messages leaves it where it is, a DeltaChannel moves it",
+        "Write each id once in an update, and remove only ids that are there.",
         "none on record",
     ),
     "6.lanes": Explanation(

@@ -67,8 +67,17 @@ def explored(count: int, *, seed: int = SEED, candidate: Candidate | None = None
     return tuple(found)
 
 
-def find_scenario(predicate: Callable[[Scenario], bool], *, count: int = 500, seed: int = SEED) -> Scenario:
-    """Return the first generated scenario with the property; fail when `count` of them lack it."""
+def find_scenario(
+    predicate: Callable[[Scenario], bool],
+    *,
+    count: int = 500,
+    seed: int = SEED,
+    candidate: Candidate | None = None,
+) -> Scenario:
+    """Return the first generated scenario with the property; fail when `count` of them lack it.
+
+    Faults are all default ones, or those that can strike `candidate`.
+    """
     found: list[Scenario] = []
 
     def visit(scenario: Scenario) -> None:
@@ -77,7 +86,7 @@ def find_scenario(predicate: Callable[[Scenario], bool], *, count: int = 500, se
             raise _Stop
 
     with contextlib.suppress(_Stop):
-        explore(visit, seed=seed, count=count)
+        explore(visit, seed=seed, count=count, **({} if candidate is None else _faults_of(candidate)))
     assert found, f"none of {count} generated scenarios has the property"
     return found[0]
 

@@ -12,11 +12,14 @@ import pytest
 
 from sixfold.harness.campaign import Campaign
 from sixfold.harness.events import Options
-from sixfold.harness.invariants.registry import CHECKS, INVARIANTS, check_by_code
+from sixfold.harness.invariants.registry import INVARIANTS
+from sixfold.harness.rules import LANES, RULES, rule_by_code
+from sixfold.harness.scenario import Scenario
 from sixfold.strategies.scenarios import explore
 
-from .helpers import SIBLING_HISTORIES, first_found, violations
-from .planted import PLANTED
+from .flaws import lanes
+from .helpers import SIBLING_HISTORIES, explored, find_scenario, first_found, violations
+from .planted import ALSO_PLANTED, PLANTED, Planted
 from .short import short
 
 FILE = Path(__file__).resolve().parents[1] / "docs" / "checks.md"
@@ -28,34 +31,58 @@ What each check finds, shown on the smallest middleware that has the flaw. The t
 run: the minimal scenario is what the search finds and shrinks, *found after* the number of generated
 histories until the first that shows it (seed 0, default settings), and *without the flaw* what the same
 middleware without its flaw is blamed for in {SIBLING_HISTORIES} histories under all faults.
+
+`3.head-dependent`, `5.replay-differs`, `6.sync-async` and `6.reducers` compare two plays of one scenario;
+a run does so for every fifth history. The flaw of `6.lanes` is in Sixfold itself, so it ends the run.
 """
 
 COLUMNS = "| check | what goes wrong | planted flaw | minimal scenario | found after | without the flaw |"
 
 
-def flaw_of(code: str) -> str:
-    what, _, flaw = " ".join((PLANTED[code].cls.__doc__ or "").split()).partition(" Flaw: ")
+def rows() -> list[Planted]:
+    """Return the flaws in the order of their rules; that of the lanes has a row of its own."""
+    flaws = [*PLANTED.values(), *ALSO_PLANTED.values()]
+    return [item for rule in RULES for item in flaws if item.code == rule.code]
+
+
+def flaw_of(described: object) -> str:
+    what, _, flaw = " ".join((described.__doc__ or "").split()).partition(" Flaw: ")
     return f"{what} *Flaw:* {flaw}"
 
 
-def known_cells(code: str) -> str:
-    """Return the line of a check as far as it needs no long measurement."""
-    check = check_by_code(code)
-    assert check is not None
-    found = first_found(PLANTED[code].flawed, code)
-    return f"| `{code}` | {check.title} | {flaw_of(code)} | {short(PLANTED[code].minimum)} | {found} |"
+def known_cells(item: Planted) -> str:
+    """Return the line of a flaw as far as it needs no long measurement."""
+    rule = rule_by_code(item.code)
+    assert rule is not None
+    found = first_found(item.flawed, item.code)
+    return f"| `{item.code}` | {rule.title} | {flaw_of(item.cls)} | {short(item.minimum)} | {found} |"
 
 
-def blamed(code: str) -> str:
-    seen = violations(PLANTED[code].correct, histories=SIBLING_HISTORIES)
+def blamed(item: Planted) -> str:
+    seen = violations(item.correct, histories=SIBLING_HISTORIES, comparing=item.comparing)
     return ", ".join(f"`{each}`" for each in sorted(seen)) or "nothing"
+
+
+def known_cells_of_lanes() -> str:
+    """Return the line of the lanes, of which one is given a flaw."""
+    tried: list[Scenario] = []
+    with lanes.drops_a_write():
+        find_scenario(lambda s: tried.append(s) or lanes.lanes_differ(s), seed=0, candidate=lanes.CANDIDATE)
+    flaw = flaw_of(lanes.drops_a_write)
+    return f"| `{LANES.code}` | {LANES.title} | {flaw} | {short(lanes.MINIMUM)} | {len(tried)} |"
+
+
+def lanes_blamed() -> str:
+    differing = filter(lanes.lanes_differ, explored(SIBLING_HISTORIES, candidate=lanes.CANDIDATE))
+    return ", ".join(map(short, differing)) or "nothing"
 
 
 def table() -> str:
     parts = [HEAD]
     for number, title in INVARIANTS.items():
-        rows = [check.code for check in CHECKS if check.invariant == number]
-        lines = [f"{known_cells(code)} {blamed(code)} |" for code in rows]
+        lines = [f"{known_cells(item)} {blamed(item)} |" for item in rows() if item.code[0] == str(number)]
+        if number == LANES.invariant:
+            lines.append(f"{known_cells_of_lanes()} {lanes_blamed()} |")
         parts.append(f"\n## {number}. {title}\n\n{COLUMNS}\n{'|---' * 6}|\n" + "\n".join(lines) + "\n")
     return "".join(parts)
 
@@ -67,23 +94,32 @@ def written() -> str:
     return FILE.read_text(encoding="utf-8")
 
 
-def rows_of(text: str) -> list[str]:
-    return [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")]
+def written_rows(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("| `")]
 
 
-def test_table_has_every_check_once(written: str) -> None:
+def test_table_has_every_flaw_once(written: str) -> None:
     assert written.startswith(HEAD)
-    assert rows_of(written) == [check.code for check in CHECKS]
+    expected = [*(item.code for item in rows()), LANES.code]
+    assert [line.split("`")[1] for line in written_rows(written)] == expected
+    assert set(expected) == {rule.code for rule in RULES}
 
 
-@pytest.mark.parametrize("code", PLANTED)
-def test_row_is_current(written: str, code: str) -> None:
-    [row] = [line for line in written.splitlines() if line.startswith(f"| `{code}` ")]
-    # What a sibling is blamed for takes longer: see the last test, and the tests of the siblings.
-    assert row.rpartition(" | ")[0] + " |" == known_cells(code)
+# What a sibling is blamed for takes longer: see the last test, and the tests of the siblings.
+def known_part(row: str) -> str:
+    return row.rpartition(" | ")[0] + " |"
 
 
-@pytest.mark.parametrize("code", ["1.state-in-history", "5.thrash"])
+@pytest.mark.parametrize("item", rows(), ids=lambda item: f"{item.code}-{item.cls.__name__}")
+def test_row_is_current(written: str, item: Planted) -> None:
+    assert known_cells(item) in map(known_part, written_rows(written))
+
+
+def test_row_of_the_lanes_is_current(written: str) -> None:
+    assert known_part(written_rows(written)[-1]) == known_cells_of_lanes()
+
+
+@pytest.mark.parametrize("code", ["1.state-in-history", "5.thrash", "6.reducers"])
 def test_a_campaign_counts_the_same(code: str) -> None:
     found = first_found(PLANTED[code].flawed, code)
     result = Campaign([PLANTED[code].flawed], Options(max_histories=max(found, 20))).run(explore)

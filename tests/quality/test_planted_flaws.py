@@ -4,9 +4,15 @@ spares the sibling.
 
 import pytest
 
+from sixfold.harness.campaign import Campaign
+from sixfold.harness.errors import HarnessBrokenError
+from sixfold.harness.events import Options
 from sixfold.harness.rules import LANES, RULES
+from sixfold.harness.shrink import shrink
+from sixfold.strategies.scenarios import explore
 
-from ..helpers import SEED, SIBLING_HISTORIES, assert_never_violates, codes, minimal_scenario
+from ..flaws import lanes
+from ..helpers import SEED, SIBLING_HISTORIES, assert_never_violates, codes, find_scenario, minimal_scenario
 from ..planted import ALSO_PLANTED, PLANTED, Planted
 
 EVERY = [*PLANTED.values(), *ALSO_PLANTED.values()]
@@ -14,7 +20,7 @@ each_flaw = pytest.mark.parametrize("item", EVERY, ids=lambda item: f"{item.code
 
 
 def test_every_rule_has_a_planted_flaw() -> None:
-    # The flaw of the lanes is planted in a lane: tests/harness/test_lanes.py.
+    # The flaw of the lanes is planted in a lane: see the last tests.
     assert set(PLANTED) == {rule.code for rule in RULES if rule is not LANES}
     assert set(ALSO_PLANTED) <= set(PLANTED)
 
@@ -44,3 +50,15 @@ def test_correct_sibling_is_clean_in_many_histories(item: Planted) -> None:
 def test_a_violation_is_not_overlooked_by_the_clean_bill() -> None:
     with pytest.raises(AssertionError, match=r"2\.duplicate"):
         assert_never_violates(PLANTED["2.duplicate"].flawed, histories=5)
+
+
+def test_a_flaw_of_a_lane_is_found_and_shrunk_to_its_minimum() -> None:
+    with lanes.drops_a_write():
+        first = find_scenario(lanes.lanes_differ, candidate=lanes.CANDIDATE)
+        assert shrink(first, lanes.lanes_differ).scenario == lanes.MINIMUM
+    assert not lanes.lanes_differ(lanes.MINIMUM)
+
+
+def test_a_flaw_of_a_lane_ends_the_run() -> None:
+    with lanes.drops_a_write(), pytest.raises(HarnessBrokenError, match=r"6\.lanes"):
+        Campaign([lanes.CANDIDATE], Options(max_histories=20)).run(explore)
