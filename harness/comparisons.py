@@ -96,7 +96,7 @@ def _reloaded(history: History) -> str | None:
     restarted = False
     for record in history.records:
         if isinstance(record, Fold):
-            changed = _changed(stored, record) if restarted else None
+            changed = changed_unwritten(stored, record) if restarted else None
             if changed is not None:
                 return f"in turn {record.turn} the message {changed} is not what it was before the restart"
             stored, restarted = record.state, False
@@ -107,7 +107,7 @@ def _reloaded(history: History) -> str | None:
     return None
 
 
-def _changed(stored: tuple[View, ...], fold: Fold) -> str | None:
+def changed_unwritten(stored: tuple[View, ...], fold: Fold) -> str | None:
     """Return the id of a stored message that differs in `fold`, which did not write it."""
     written = {view.id for view in fold.update}
     now = {view.id: view for view in fold.state}

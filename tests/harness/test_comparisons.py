@@ -117,6 +117,11 @@ def test_what_a_checkpoint_gives_back_is_compared(cls: type[Marks], expected: se
     assert codes(candidate_of(cls), scenario_of(UserTurn(), UserTurn()), comparing=True) == expected
 
 
+def test_a_run_reports_what_a_checkpoint_gives_back_otherwise() -> None:
+    result = Campaign([candidate_of(MarksThatChange)], Options(max_histories=20)).run(explore)
+    assert [(f.signature.code, f.confirmed) for f in result.findings] == [("5.replay-differs", True)]
+
+
 def test_an_id_given_by_the_next_fold_is_no_change_in_place() -> None:
     flawed = ALSO_PLANTED["5.replay-differs"].flawed
     scenario = scenario_of(UserTurn(), UserTurn(rounds=(ToolRound(),)))
