@@ -27,16 +27,21 @@ from .faults import DEPENDENCIES, HOOKS, FaultPlace
 from .interposer import Interposer, interpose
 from .lanes.wiring import DELTAS, Wiring
 from .session import Session
+from .steps import StackForm
 
 SYSTEM_PROMPT = "You are a careful assistant."
 
 
-def _build(candidate: Candidate, environment: Environment) -> list[Middleware]:
+def _build(candidate: Candidate, environment: Environment, form: StackForm) -> list[Middleware]:
     """Call the candidate's factory. Raises `TargetError` when it fails or returns no middleware."""
     place = candidate.target or candidate.name
     try:
         with environment.clock.running():
             stack = list(candidate.build(environment))
+            if form == "twice":
+                stack += candidate.build(environment)
+            if form == "reversed":
+                stack.reverse()
     except (SixfoldError, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -96,14 +101,38 @@ class Agent:
     running: _Running
     runs_sync: bool
     runs_async: bool
+    stack: StackForm = "in_order"
     twin: Agent | None = field(default=None, repr=False, compare=False)
+    variants: dict[StackForm, Agent] = field(default_factory=dict, repr=False, compare=False)
+
+    def attach(self, session: Session) -> None:
+        """Let everything report to `session`."""
+        self.running.session = session
+        self.model.attach(session)
+        for interposer in self.interposers:
+            interposer.session = session
 
     def open(self, session: Session) -> None:
         """Let `session` play: fresh middleware, everything reports to it."""
-        self.running.session = session
-        for interposer in self.interposers:
-            interposer.session = session
+        self.attach(session)
         self.renew(session)
+
+    def arranged(self, stack: StackForm) -> Agent:
+        """Return the agent with the candidate's middleware put together in another way, compiled once.
+
+        It shares model and tool: play one of the two at a time. Raises `TargetError` when `create_agent`
+        refuses the stack.
+        """
+        if (
+            stack == self.stack
+            or not self.interposers
+            or (stack == "reversed" and len(self.interposers) == 1)
+        ):
+            return self
+        if stack not in self.variants:
+            self.variants[stack] = _arrange(self.candidate, self.model, self.running, stack)
+        variant = self.variants[stack]
+        return (variant.with_delta_channel() or variant) if self.wiring.keeps_deltas else variant
 
     def places(self) -> frozenset[FaultPlace]:
         """Return the places at which a fault can strike this candidate."""
@@ -134,7 +163,7 @@ class Agent:
 
     def renew(self, session: Session) -> None:
         """Give the session new middleware instances, as a new process would."""
-        stack = _build(self.candidate, session.environment)
+        stack = _build(self.candidate, session.environment, self.stack)
         if [type(member) for member in stack] != [type(i.inner) for i in self.interposers]:
             raise TargetError(
                 "the factory does not return the same middleware every time",
@@ -175,10 +204,16 @@ def build_agent(candidate: Candidate, *, direct: bool, window: int = SMALL_WINDO
     candidate cannot be built.
     """
     model = (DirectFakeChatModel if direct else FakeChatModel).create(max_input_tokens=window)
-    prototypes = _build(candidate, Environment(model=model, clock=VirtualClock()))
-    running = _Running()
+    return _arrange(candidate, model, _Running(), "in_order")
+
+
+def _arrange(candidate: Candidate, model: FakeChatModel, running: _Running, form: StackForm) -> Agent:
+    prototypes = _build(candidate, Environment(model=model, clock=VirtualClock()), form)
     try:
         interposers = [interpose(member, index) for index, member in enumerate(prototypes)]
+        if form == "twice":
+            for second in interposers[len(interposers) // 2 :]:
+                second.label += " (2)"
         graph = _compile(model, interposers, running)
     except Exception as error:
         raise TargetError(
@@ -197,4 +232,5 @@ def build_agent(candidate: Candidate, *, direct: bool, window: int = SMALL_WINDO
         running,
         runs_sync=not any(_only(interposer, "a{}", "{}") for interposer in interposers),
         runs_async=not any(_only(interposer, "wrap_{}_call", "awrap_{}_call") for interposer in interposers),
+        stack=form,
     )

@@ -40,8 +40,9 @@ class Contract:
     (waives `4.rejected-request` for them).
     `repairs_tool_calls`: calls without results and results out of place are repaired for each request, so
     the candidate is held to them even when the scenario made them. `outside` lists what does
-    not happen in the candidate's world: kinds of steps, and `suffixed_ids` (user messages whose ids end
-    as ids that the candidate derives).
+    not happen in the candidate's world: kinds of steps, `suffixed_ids` (user messages whose ids end as
+    ids that the candidate derives), `empty_ids` (user messages whose id is the empty string), and the
+    forms of a stack `twice` and `reversed` (see `Configure`).
     `suffers` lists the fault kinds that can happen in the candidate's world.
     """
 

@@ -14,8 +14,10 @@ from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, Sy
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Overwrite
 
-from . import script
+from . import script, shapes
+from .lanes.stopping import Base
 from .ledger import SYSTEM_ID, Utterance
+from .loading import NAMED_BADLY, is_answer, loaded
 from .script import Spoken
 from .session import Session
 from .steps import LoadTurn, UserMessage, UserTurn
@@ -34,32 +36,51 @@ class Client:
         self._turns: list[int] = []
         self._began: dict[int, int] = {}
         self._edits = 0
+        self._empty_id_used = False
 
     def speak(self, step: UserTurn) -> list[Any]:
         """Start a turn with the user's messages."""
         session = self._session
         self._next_turn()
-        session.begin(script.of_turn(step, session.turn), step.faults, new_turn=True)
+        of_turn = script.of_turn(step, session.turn)
+        session.begin(of_turn, step.faults, new_turn=True)
         sent = [self._possible(message) for message in step.messages]
-        spoken = [script.user_words(message, session.turn, number) for number, message in enumerate(sent)]
+        spoken = [self._worded(message, number) for number, message in enumerate(sent)]
         if all(said.utterance is None for said in spoken):
             session.ledger.turn_words.setdefault(session.turn, ())
-        self._irregular_invalid(step)
+        session.ledger.irregular.update((call, 0) for call in of_turn.irregular_calls())
         return session.bring("user", spoken)
 
     def _possible(self, message: UserMessage) -> UserMessage:
-        """Return the message as the candidate's world allows it."""
-        suffixed = message.id == "suffixed" and "suffixed_ids" in self._outside
-        return replace(message, id="chosen") if suffixed else message
+        """Return the message as the candidate's world allows it.
 
-    def _irregular_invalid(self, step: UserTurn) -> None:
-        """A call that could not be parsed is never run: the scenario itself leaves it unanswered."""
-        for number, round_ in enumerate(step.rounds, 1):
-            for index, call in enumerate(round_.calls):
-                if call.kind == "invalid":
-                    turn = self._session.turn
-                    name = f"again{index}" if call.repeated_id else f"c{turn}.{number}.{index}"
-                    self._session.ledger.irregular[name] = 0
+        Where no run goes without new words, old messages are not sent again either.
+        """
+        strange = (message.id == "suffixed" and "suffixed_ids" in self._outside) or (
+            message.id == "empty" and "empty_ids" in self._outside
+        )
+        if strange or (message.id == "again" and "continue" in self._outside):
+            message = replace(message, id="chosen")
+        if message.form == "reused" and "continue" in self._outside:
+            message = replace(message, form="message")
+        return message
+
+    def _worded(self, message: UserMessage, number: int) -> Spoken:
+        """Return what the user sends: new words, new words under an old id, or an old message as it is."""
+        session = self._session
+        if message.id == "empty":
+            if self._empty_id_used:
+                message = replace(message, id="chosen")
+            self._empty_id_used = True
+        found = None
+        if number == 0 and (message.form == "reused" or message.id == "again"):
+            found = self._first_words(self.turn_ago(2))
+        if found is None:
+            return script.user_words(message, session.turn, number)
+        if message.form == "reused":
+            session.happened("send_again", f"the message {found.label()}")
+            return Spoken(session.book.message(found), None)
+        return Spoken(self._rewritten(found, message.words), None)
 
     def resend(self) -> list[BaseMessage] | None:
         """Return the user's last message as it stands in state, to be submitted again."""
@@ -76,13 +97,12 @@ class Client:
         self._next_turn()
         session.happened("load_turn", step.arrangement)
         session.begin(script.Script(session.turn, ()), (), new_turn=True)
-        spoken = script.loaded(step, session.turn)
-        session.replies = sum(message.message.type == "ai" for message in spoken)
-        if step.arrangement != "in_order":
+        spoken = loaded(step, session.turn)
+        session.replies = sum(is_answer(message.message) for message in spoken)
+        if step.arrangement != "in_order" or step.naming in NAMED_BADLY:
             rounds = range(1, step.calls + 2)
-            session.ledger.irregular.update(
-                (f"c{session.turn}.{number}.{index}", 0) for number in rounds for index in range(step.calls)
-            )
+            calls = {f"c{session.turn}.{n}.{index}" for n in rounds for index in range(step.calls)}
+            session.ledger.irregular.update((call, 0) for call in (*sorted(calls), *NAMED_BADLY.values()))
         return session.bring("client", spoken)
 
     def _stored_id(self, view: View) -> str | None:
@@ -111,21 +131,29 @@ class Client:
     def edit(self, turns_ago: int) -> list[BaseMessage] | None:
         """Edit the first user message of a turn, under the id that its words have in state."""
         session = self._session
-        turn = self.turn_ago(turns_ago)
-        at = len(session.history.records)
-        words = () if turn is None else session.ledger.words_at(turn, at)
-        found = [view for view in session.state if words and view.says == words[0] and view.id]
-        if turn is None or not found:
+        found = self._first_words(self.turn_ago(turns_ago))
+        if found is None:
             session.happened("edit_message", "not in state")
             return None
-        old = session.ledger.utterances[words[0]]
+        return self._announce([self._rewritten(found, 2)], by="edit")
+
+    def _first_words(self, turn: int | None) -> View | None:
+        """Return the message that holds the first words of a turn, None when it is not in state."""
+        session = self._session
+        words = () if turn is None else session.ledger.words_at(turn, len(session.history.records))
+        return next((view for view in session.state if words and view.says == words[0] and view.id), None)
+
+    def _rewritten(self, found: View, words: int) -> HumanMessage:
+        """Return new words under the id of `found`, entered as what stands in its place from now on."""
+        session = self._session
+        old = session.ledger.utterances[str(found.says)]
         self._edits += 1
         token = f"{old.token.partition('.e')[0]}.e{self._edits}"
         session.happened("edit_message", f"{old.token} becomes {token}")
-        text = token_text(token, 2)
-        new = Utterance(token, turn, old.order, text, found[0].id, at + 1)
-        session.ledger.replace(old.token, new)
-        return self._announce([HumanMessage(text, id=self._stored_id(found[0]))], by="edit")
+        text = token_text(token, words)
+        at = len(session.history.records)
+        session.ledger.replace(old.token, Utterance(token, old.turn, old.order, text, found.id, at))
+        return HumanMessage(text, id=self._stored_id(found))
 
     def delete(self, turns_ago: int) -> list[BaseMessage] | None:
         """Remove the messages of a turn that are still in state."""
@@ -178,15 +206,72 @@ class Client:
             return Overwrite(messages)
         return [RemoveMessage(id=REMOVE_ALL_MESSAGES), *messages]
 
-    def go_back(self, turn: int, messages: Sequence[BaseMessage]) -> None:
-        """Note that the conversation was taken back to the state before `turn`."""
+    def go_back(self, turn: int, base: Base) -> None:
+        """Note that the conversation was taken back to the state before `turn`.
+
+        What is still to be done there is done in a turn of its own, without words: those were said in the
+        turn that had been stopped.
+        """
         session = self._session
         at = len(session.history.records)
         self._turns = [t for t in self._turns if t < turn]
-        session.happened("rewind", f"to before turn {turn}")
+        to_do = ", where the turn before is still to be finished" if base.pending else ""
+        session.happened("rewind", f"to before turn {turn}{to_do}")
         session.ledger.undo(self._began[turn], at)
         session.wrote("client", [])
-        session.folded(messages)
+        session.folded(base.messages)
+        if not base.pending:
+            return
+        stopped = self._turns[-1]
+        self._next_turn()
+        session.begin(script.Script(session.turn, ()), (), new_turn=True)
+        session.reopened = stopped
+        session.ledger.turn_words[session.turn] = ()
+        session.ledger.irregular.update((call, stopped) for call in self._open_calls())
+
+    def _open_calls(self) -> tuple[str, ...]:
+        """Return the calls of the last answer that calls tools which have no result in state."""
+        state = self._session.state
+        asking = next((view for view in reversed(state) if view.calls), None)
+        answered = {view.answers for view in state}
+        return () if asking is None else tuple(call for call in asking.calls if call not in answered)
+
+    def late_results(self, *, again: bool) -> list[Any] | None:
+        """Deliver results of the turn's last calls: the missing ones, or once more those that are there."""
+        session = self._session
+        state, turn = session.state, session.turn
+        place = next((at for at in range(len(state) - 1, -1, -1) if state[at].calls), None)
+        asking = None if place is None else state[place]
+        if place is None or asking is None or not (asking.says or "").startswith(f"a{turn}."):
+            session.happened("late_results", "no calls in this turn")
+            return None
+        behind = all(view.role == "tool" for view in state[place + 1 :])
+        spoken = self._again(asking) if again else self._missing(asking, in_place=behind)
+        session.happened("late_results", f"{len(spoken)} {'again' if again else 'of open calls'}")
+        return session.bring("client", spoken) if spoken else None
+
+    def _missing(self, asking: View, *, in_place: bool) -> list[Spoken]:
+        session = self._session
+        spoken: list[Spoken] = []
+        for call in self._open_calls():
+            token = f"t{call[1:]}"
+            if call not in asking.calls or not script.is_result(token):
+                continue
+            order = (session.turn, session.replies, 2 + len(spoken))
+            text = token_text(token, 2)
+            said = Utterance(token, session.turn, order, text, token, 0, call)
+            spoken.append(Spoken(shapes.result(text, token, call), said))
+            if not in_place:
+                session.ledger.irregular[call] = 0
+        return spoken
+
+    def _again(self, asking: View) -> list[Spoken]:
+        session = self._session
+        there = [view for view in session.state if view.role == "tool" and view.answers in asking.calls]
+        known = {view.id for view in session.state}
+        copies = [(view, f"{view.id}.late") for view in there if view.id and f"{view.id}.late" not in known]
+        session.ledger.irregular.update((str(view.answers), 0) for view, _ in copies)
+        return [Spoken(shapes.copy_of(session.book.message(view), name), None) for view, name in copies]
 
     def system_message(self) -> list[BaseMessage]:
         """Put a system message into the state."""

@@ -16,12 +16,12 @@ from .candidate import CONTROL
 from .history import Fold, Happened, History, Requested
 from .invariants.checks import Rule, Violation
 from .invariants.reading import wire
+from .nameless import unnamed
 from .on_wire import rejected_on_wire
 from .play import LaneName
 from .play import play as play_scenario
 from .scenario import Scenario
 from .steps import Configure, Continue, Restart, Step, UserTurn
-from .stored import unnamed
 from .views import View
 
 
@@ -141,12 +141,21 @@ def _sync_and_async(agent: Agent, scenario: Scenario, play: Plays) -> str | None
     return _difference(left, right, "synchronously", "asynchronously")
 
 
+def _without_chunks(step: Step) -> Step:
+    """`add_messages` makes messages of chunks and `DeltaChannel` does not: no doing of a candidate."""
+    if not isinstance(step, UserTurn):
+        return step
+    sent = tuple(replace(m, form="message") if m.form == "chunk" else m for m in step.messages)
+    return replace(step, messages=sent, chunks=False)
+
+
 def _reducers(agent: Agent, scenario: Scenario, play: Plays) -> str | None:
     """Requests differ between the `add_messages` reducer and a `DeltaChannel` of the same messages."""
     other = agent.with_delta_channel()
     if other is None:
         return None
-    left, right = play(agent, scenario), play(other, scenario)
+    whole = Scenario(tuple(map(_without_chunks, scenario.steps)))
+    left, right = play(agent, whole), play(other, whole)
     return _difference(left, right, "with add_messages", "with a DeltaChannel")
 
 

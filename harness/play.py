@@ -12,9 +12,7 @@ from .client import Client
 from .clock import VirtualClock
 from .faults import CrashError
 from .history import History
-from .lanes.graph import GraphLane
-from .lanes.reducer import ReducerLane
-from .lanes.stopping import StopPoint
+from .lanes.stopping import Base, StopPoint
 from .ledger import Ledger
 from .loop import DeterministicLoop
 from .scenario import Scenario
@@ -26,13 +24,18 @@ from .steps import (
     Continue,
     DeleteTurn,
     EditMessage,
+    LateResults,
     LoadTurn,
+    OtherThread,
     Restart,
     Rewind,
+    StackForm,
     Step,
+    Stored,
     TrimState,
     UserTurn,
 )
+from .threads import SecondThread, lane_of
 
 LaneName = Literal["reducer", "graph"]
 
@@ -52,14 +55,14 @@ class Lane(Protocol):
     def update(self, value: Any) -> None:
         """Fold a client's write to `messages` into state."""
 
-    def restart(self) -> None:
+    def restart(self, stored: Stored = "now") -> None:
         """Start over in a new process, from the stored state."""
 
     def mark(self, turn: int) -> None:
         """Remember the state before `turn`."""
 
-    def rewind(self, turn: int) -> list[Any]:
-        """Go back to the state before `turn`; return its messages."""
+    def rewind(self, turn: int, *, pending: bool) -> Base:
+        """Go back to the state before `turn`; return what is there."""
 
 
 class Play(Protocol):
@@ -98,7 +101,8 @@ class Player:
         self._session.on_request = on_request
         self._agent = agent
         agent.open(self._session)
-        self._lane: Lane = (ReducerLane if lane == "reducer" else GraphLane)(agent, self._session)
+        self._lane: Lane = lane_of(agent, self._session)
+        self._other: SecondThread | None = None
         self._client = Client(self._session, agent.candidate.contract.outside)
         if not agent.runs_sync:
             self._set_mode(run_async=True)
@@ -137,26 +141,43 @@ class Player:
             case LoadTurn():
                 self._lane.mark(self._session.turn + 1)
                 self._lane.update(self._client.load(step))
+            case LateResults(again=again):
+                self._write(self._client.late_results(again=again))
+            case OtherThread():
+                self._other_thread(step)
             case AdvanceClock(minutes=minutes):
                 self._session.environment.clock.advance(minutes=minutes)
                 self._session.happened("advance_clock", f"{minutes} minutes")
             case ChangeState(to=to):
                 self._client.change_state(to)
-            case Restart():
-                self._session.happened("restart")
-                self._lane.restart()
+            case Restart(stored=stored):
+                old = "" if stored == "now" else f"messages were stored as {stored}"
+                self._session.happened("restart", old)
+                self._lane.restart(stored)
             case EditMessage(turns_ago=turns_ago):
                 self._write(self._client.edit(turns_ago))
             case DeleteTurn(turns_ago=turns_ago):
                 self._write(self._client.delete(turns_ago))
             case TrimState(keep=keep, how=how):
                 self._write(self._client.trim(keep, how))
-            case Rewind(turns_ago=turns_ago):
-                turn = self._client.turn_ago(turns_ago)
-                if turn is not None:
-                    self._client.go_back(turn, self._lane.rewind(turn))
+            case Rewind():
+                self._rewind(step)
             case Configure():
                 self._configure(step)
+
+    def _rewind(self, step: Rewind) -> None:
+        turn = self._client.turn_ago(step.turns_ago)
+        if turn is None:
+            return
+        base = self._lane.rewind(turn, pending=step.pending)
+        if base.pending:
+            self._lane.mark(self._session.turn + 1)
+        self._client.go_back(turn, base)
+
+    def _other_thread(self, step: OtherThread) -> None:
+        if self._other is None:
+            self._other = SecondThread(self._agent, self._session)
+        self._other.turn(step)
 
     def _write(self, value: Any) -> None:
         if value is not None:
@@ -206,9 +227,21 @@ class Player:
             self._lane.restart()
 
     def _configure(self, step: Configure) -> None:
+        if step.stack != "in_order" and not self._session.turn and not self._session.state:
+            self._rearrange(step.stack)
         if step.system_in_state and not self._session.state:
             self._lane.update(self._client.system_message())
         self._set_mode(run_async=step.run_async)
+
+    def _rearrange(self, stack: StackForm) -> None:
+        """Play on, from the beginning, with the candidate's middleware put together in another way."""
+        if stack in self._agent.candidate.contract.outside:
+            self._session.happened("outside", f"a stack {stack}")
+            return
+        self._agent = self._agent.arranged(stack)
+        self._agent.open(self._session)
+        self._lane = lane_of(self._agent, self._session)
+        self._session.happened("configure", f"the stack is {stack.replace('_', ' ')}")
 
     def _set_mode(self, *, run_async: bool) -> None:
         session = self._session

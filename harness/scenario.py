@@ -17,7 +17,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from .errors import ScenarioFileError
 from .faults import Fault
 from .simplify import complexity, oddity
-from .steps import Continue, Step, UserTurn
+from .steps import Continue, OtherThread, Step, UserTurn
 
 #: Version of the scenario file format. Readers accept this version and older ones.
 SCHEMA_VERSION = 1
@@ -42,7 +42,7 @@ class Scenario:
     def size(self) -> tuple[int, ...]:
         """Return a key that orders scenarios from simple to complex (used by shrinking)."""
         turns = [s for s in self.steps if isinstance(s, UserTurn)]
-        rounds = [r for s in self.steps if isinstance(s, (UserTurn, Continue)) for r in s.rounds]
+        rounds = [r for s in self.steps if isinstance(s, (UserTurn, Continue, OtherThread)) for r in s.rounds]
         faults = self.faults()
         numbers = (("minutes", 1), ("turns_ago", 1), ("keep", 1), ("calls", 100))
         return (

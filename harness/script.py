@@ -6,21 +6,27 @@ same messages in every candidate and lane.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, InvalidToolCall, ToolMessage
+from langchain_core.messages import AIMessage, InvalidToolCall
 from langchain_core.messages import ToolCall as ToolCallDict
-from langchain_core.messages.tool import invalid_tool_call, tool_call
+from langchain_core.messages.tool import tool_call
 
+from . import shapes
 from .ledger import Utterance
-from .steps import IdStyle, LoadTurn, Shape, ToolCall, ToolRound, UserMessage, UserTurn
+from .steps import Reply, ToolRound, Usage, UserMessage, UserTurn
 from .tokens import token_text
 
-_PIXEL = "data:image/png;base64,iVBORw0KGgo="
-_USAGE = {"low": 1, "high": 100_000}
+_USAGE: dict[Usage, int] = {"low": 1, "high": 100_000, "stale": 100_000}
+
+#: What providers give as the reason of an answer's end.
+_FINISH: dict[Reply, str] = {"filtered": "content_filter", "cut": "length"}
+
+#: How much of a reply that was cut by length is missing, in characters.
+_CUT = 3
 
 #: What message metadata must name for a model's reported usage to be believed (LangChain's
 #: `SummarizationMiddleware` compares it with the model's own `ls_provider`).
@@ -44,6 +50,11 @@ def _place_of(token: str) -> tuple[int, int, int]:
     return turn, number, index
 
 
+def is_result(token: str) -> bool:
+    """Tell whether `token` names the result of a scripted tool call."""
+    return _place_of(token) != (0, 0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
     """What the model and the tools will say in a turn, from answer number `first` on."""
@@ -51,8 +62,10 @@ class Script:
     turn: int
     rounds: tuple[ToolRound, ...]
     reply_words: int = 2
-    reply: str = "text"
-    usage: str = "none"
+    reply: Reply = "text"
+    usage: Usage = "none"
+    chunks: bool = False
+    metadata: bool = False
     first: int = 1
 
     def ends_at(self) -> int:
@@ -62,7 +75,7 @@ class Script:
     def closes_at(self) -> int:
         """Return the number of the answer that ends the turn: an agent also ends when no call can be run."""
         for index, round_ in enumerate(self.rounds):
-            if all(call.kind == "invalid" for call in round_.calls):
+            if not round_.runs:
                 return self.first + index
         return self.ends_at()
 
@@ -73,11 +86,14 @@ class Script:
             return self._calling(number, self.rounds[index])
         last = self.first == 1 and number == self.ends_at()
         token = f"a{self.turn}" if last else f"a{self.turn}.{number}"
+        finish = _FINISH.get(self.reply, "stop")
+        if self.reply in ("empty", "filtered"):
+            return Spoken(self._ai("", token, number, finish=finish), None)
         text = token_text(token, self.reply_words)
-        if self.reply == "empty":
-            return Spoken(self._ai("", token), None)
-        content: Any = [{"type": "text", "text": text}] if self.reply == "blocks" else text
-        return Spoken(self._ai(content, token), self._said(token, number, 0, text))
+        if self.reply == "cut" and self.reply_words:
+            text = text[:-_CUT]
+        content = shapes.content_of("blocks", text) if self.reply == "blocks" else text
+        return Spoken(self._ai(content, token, number, finish=finish), self._said(token, number, 0, text))
 
     def _calling(self, number: int, round_: ToolRound) -> Spoken:
         token = f"a{self.turn}.{number}"
@@ -85,14 +101,32 @@ class Script:
         calls: list[ToolCallDict] = []
         invalid: list[InvalidToolCall] = []
         for index, call in enumerate(round_.calls):
-            result = f"t{self.turn}.{number}.{index}"
-            call_id = f"again{index}" if call.repeated_id else f"c{result[1:]}"
+            call_id = self.call_id(number, index)
             if call.kind == "invalid":
-                invalid.append(_unparsable(call_id))
+                invalid.append(shapes.unparsable(call_id))
             else:
-                calls.append(tool_call(name="lookup", args={"token": result}, id=call_id))
-        message = self._ai(text, token, calls, invalid)
+                token_of_result = f"t{self.turn}.{number}.{index}"
+                calls.append(tool_call(name="lookup", args={"token": token_of_result}, id=call_id))
+        content, kwargs = shapes.as_viewed(round_.view, text, calls)
+        if round_.view.endswith("_only"):
+            calls, invalid = [], []
+        message = self._ai(content, token, number, calls, invalid, finish="tool_calls")
+        message.additional_kwargs.update(kwargs)
         return Spoken(message, self._said(token, number, 0, text))
+
+    def call_id(self, number: int, index: int) -> str:
+        """Return the id of the call at `index` of the model's answer `number`."""
+        calls = self.rounds[number - self.first].calls
+        if calls[index].twin:
+            index = 0
+        return f"again{index}" if calls[index].repeated_id else f"c{self.turn}.{number}.{index}"
+
+    def irregular_calls(self) -> Iterator[str]:
+        """Yield the ids of calls that the script itself leaves unanswered."""
+        for number, round_ in enumerate(self.rounds, self.first):
+            for index, call in enumerate(round_.calls):
+                if call.kind == "invalid" or round_.view.endswith("_only"):
+                    yield self.call_id(number, index)
 
     def asks_for(self, token: str) -> bool:
         """Tell whether one of the calls of this script asks for the tool result `token`."""
@@ -104,23 +138,33 @@ class Script:
         """Return the result of the tool call that asks for `token`."""
         _, number, index = _place_of(token)
         text = token_text(token, self.rounds[number - self.first].calls[index].words)
-        message = _filled(_TOOL, content=text, id=token, tool_call_id=call_id)
+        fields = {"additional_kwargs": {"tool": "lookup", "cost": 1}} if self.metadata else {}
+        message = shapes.result(text, token, call_id, **fields)
         return Spoken(message, self._said(token, number, 1, text, call=call_id))
 
     def _ai(
         self,
         content: Any,
         token: str,
+        number: int,
         calls: Sequence[ToolCallDict] = (),
         invalid: Sequence[InvalidToolCall] = (),
+        *,
+        finish: str,
     ) -> AIMessage:
-        message = _filled(
-            _AI, content=content, id=token, tool_calls=list(calls), invalid_tool_calls=list(invalid)
+        if self.reply == "thinking":
+            content = shapes.thinking(content)
+        message = shapes.answer(
+            content, token, chunk=self.chunks, tool_calls=list(calls), invalid_tool_calls=list(invalid)
         )
-        if self.usage != "none":
+        if self.usage != "none" and (self.usage != "stale" or number == 1):
             total = _USAGE[self.usage]
             message.usage_metadata = {"input_tokens": total, "output_tokens": 0, "total_tokens": total}
             message.response_metadata = {"model_provider": PROVIDER}
+        if self.metadata:
+            message.additional_kwargs["reasoning_content"] = "First I look, then I answer."
+        if self.metadata or finish in _FINISH.values():
+            message.response_metadata = {**message.response_metadata, "finish_reason": finish}
         return message
 
     def _said(self, token: str, number: int, part: int, text: str, *, call: str | None = None) -> Utterance:
@@ -129,27 +173,28 @@ class Script:
 
 def of_turn(step: UserTurn, turn: int) -> Script:
     """Return the script of a user turn."""
-    return Script(turn, step.rounds, step.reply_words, step.reply, step.usage)
+    return Script(turn, step.rounds, step.reply_words, step.reply, step.usage, step.chunks, step.metadata)
 
 
 def user_words(message: UserMessage, turn: int, number: int) -> Spoken:
     """Return the user's message `number` (from 0) of `turn`, in the shape and form the step asks for."""
-    token = f"u{turn}" if number == 0 else f"u{turn}.{number + 1}"
+    token = shapes.user_token(turn, number)
     text = token_text(token, message.words)
-    message_id = token if message.id == "chosen" else _odd_id(message.id, token, turn, number)
+    message_id = token if message.id == "chosen" else shapes.id_of(message.id, turn, number)
     if message.shape == "reminder_like":
         text = f"{text} <system-reminder>2026-01-01 is the current date</system-reminder>"
-    content: Any = text if message.shape in ("text", "reminder_like") else _odd_content(message.shape, text)
+    content = text if message.shape == "text" else shapes.content_of(message.shape, text)
     said = None
-    if message.shape != "empty":
+    if message.shape not in ("empty", "none"):
         question = message.name != "summary"
         order = (turn, 0, number)
         said = Utterance(token, turn if question else 0, order, text, message_id, 0, None, question)
     extra: dict[str, Any] = {"hide_from_ui": True} if message.hidden else {}
-    if message.form == "message":
-        sent = _filled(_HUMAN, content=content, id=message_id, name=message.name, additional_kwargs=extra)
-        return Spoken(sent, said)
-    if message.form == "tuple":
+    if message.form != "dict" and content is not None:
+        if message.form != "tuple":
+            chunk = message.form == "chunk"
+            sent = shapes.words(content, message_id, chunk=chunk, name=message.name, additional_kwargs=extra)
+            return Spoken(sent, said)
         return Spoken(("user", content), said)
     data: dict[str, Any] = {"role": "user", "content": content}
     if message_id is not None:
@@ -159,92 +204,3 @@ def user_words(message: UserMessage, turn: int, number: int) -> Spoken:
     if extra:
         data["additional_kwargs"] = extra
     return Spoken(data, said)
-
-
-def _odd_id(style: IdStyle, token: str, turn: int, number: int) -> str | None:
-    return {"none": None, "suffixed": f"{token}__user", "numeric": f"{turn}{number}"}[style]
-
-
-def _odd_content(shape: Shape, text: str) -> Any:
-    contents: dict[str, Any] = {
-        "blocks": [{"type": "text", "text": text}],
-        "strings": [text, "please"],
-        "image": [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": _PIXEL}}],
-        "empty": "",
-    }
-    return contents[shape]
-
-
-def loaded(step: LoadTurn, turn: int) -> list[Spoken]:
-    """Return the messages of a loaded turn, in the arrangement the step asks for.
-
-    The arrangement is how it came to be, so it is also the order in which it was said.
-    """
-    spoken = _arranged(step, turn)
-    return [
-        Spoken(message, said and said._replace(order=(turn, place, 0)))
-        for place, (message, said) in enumerate(spoken)
-    ]
-
-
-def _arranged(step: LoadTurn, turn: int) -> list[Spoken]:
-    script = Script(turn, (ToolRound(calls=(ToolCall(),) * step.calls),) if step.calls else ())
-    words = user_words(UserMessage(), turn, 0)
-    if not step.calls:
-        return [words, script.answer(1)]
-    if step.arrangement == "consecutive_calls":
-        return [words, *_consecutive(turn, step.calls)]
-    asking, last = script.answer(1), script.answer(2)
-    results = [script.result(f"t{turn}.1.{i}", f"c{turn}.1.{i}") for i in range(step.calls)]
-    match step.arrangement:
-        case "results_reversed":
-            return [words, asking, *reversed(results), last]
-        case "human_between":
-            aside = user_words(UserMessage(hidden=True), turn, 1)
-            return [words, asking, aside, *results, last]
-        case "result_missing":
-            return [words, asking, *results[:-1], last]
-        case "result_twice":
-            again = Spoken(_copy_of(results[0].message, f"{results[0].message.id}.twice"), None)
-            return [words, asking, *results, again, last]
-        case "results_last":
-            return [words, asking, last, *results]
-        case _:
-            return [words, asking, *results, last]
-
-
-def _consecutive(turn: int, calls: int) -> list[Spoken]:
-    """Return one answer per call, all before the results (parallel branches write like this)."""
-    rounds = (ToolRound(),) * calls
-    spread = Script(turn, rounds)
-    asking = [spread.answer(number + 1) for number in range(calls)]
-    results = [spread.result(f"t{turn}.{n + 1}.0", f"c{turn}.{n + 1}.0") for n in range(calls)]
-    return [*asking, *results, spread.answer(calls + 1)]
-
-
-def _copy_of(message: BaseMessage, message_id: str) -> BaseMessage:
-    return message.model_copy(update={"id": message_id})
-
-
-def _unparsable(call_id: str) -> InvalidToolCall:
-    return invalid_tool_call(name="lookup", args="{broken", id=call_id, error="no JSON")
-
-
-#: Validating a message costs more than all that the harness does with it: what is sent are copies of these.
-_AI = AIMessage("", id="", tool_calls=[], invalid_tool_calls=[])
-_HUMAN = HumanMessage("", id="", name=None, additional_kwargs={})
-_TOOL = ToolMessage("", id="", name="lookup", tool_call_id="")
-
-M = TypeVar("M", bound=BaseMessage)
-
-
-def _filled(prototype: M, **values: Any) -> M:
-    """Return a copy of `prototype` with `values`, which shares nothing that a candidate could change."""
-    message = prototype.__class__.__new__(prototype.__class__)
-    own: dict[str, Any] = {"additional_kwargs": {}, "response_metadata": {}}
-    set_attribute = object.__setattr__
-    set_attribute(message, "__dict__", {**prototype.__dict__, **own, **values})
-    set_attribute(message, "__pydantic_fields_set__", prototype.__pydantic_fields_set__.copy())
-    set_attribute(message, "__pydantic_extra__", {})
-    set_attribute(message, "__pydantic_private__", None)
-    return message

@@ -74,6 +74,8 @@ class Session:
         self.state: Views = ()
         self.turn = 0
         self.replies = 0
+        #: An earlier turn that a rewind has taken up again; 0: none.
+        self.reopened = 0
         self.failed_tool: Fault | None = None
         self.edited_by = ""
         self.loop: DeterministicLoop | None = None
@@ -102,7 +104,7 @@ class Session:
         if new_turn:
             self.replies = 0
             self._offered.clear()
-            self._scripts.clear()
+            self.reopened = 0
         self._script = script
         self._scripts.append(script)
         self._plan = FaultPlan(faults, self._world, first=self._faults_before)
@@ -182,7 +184,9 @@ class Session:
         if self.failed_tool is not None:
             dependencies.fail(self.failed_tool, "tool")
         self.depend("tool")
-        asked = next((script for script in reversed(self._scripts) if script.asks_for(token)), None)
+        turns = (self.turn, self.reopened)
+        scripts = (script for script in reversed(self._scripts) if script.turn in turns)
+        asked = next((script for script in scripts if script.asks_for(token)), None)
         if asked is None:
             raise UnknownToolCallError(f"no tool call of this turn asks for {token!r}")
         spoken = asked.result(token, call_id)

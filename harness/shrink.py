@@ -19,14 +19,15 @@ from .steps import (
     DeleteTurn,
     EditMessage,
     LoadTurn,
+    OtherThread,
     Rewind,
     Step,
-    ToolRound,
     TrimState,
     UserTurn,
 )
 
 Run = TypeVar("Run", UserTurn, Continue)
+Working = TypeVar("Working", UserTurn, Continue, OtherThread)
 
 #: Attempts after which shrinking gives up and reports what it has.
 MAX_ATTEMPTS = 2_000
@@ -96,8 +97,12 @@ def _simpler_step(step: Step) -> Iterator[Step]:
             yield from _with_simpler_faults(step)
         case AdvanceClock(minutes=minutes):
             yield from (AdvanceClock(minutes=m) for m in (1, 1440) if abs(m) < abs(minutes))
+        case OtherThread():
+            yield from _with_fewer_rounds(step)
+            yield from plainer(step)
         case EditMessage() | DeleteTurn() | Rewind():
             yield from (replace(step, turns_ago=n) for n in range(1, step.turns_ago))
+            yield from plainer(step)
         case LoadTurn(calls=calls):
             yield from (replace(step, calls=n) for n in range(calls))
             yield from plainer(step)
@@ -123,14 +128,14 @@ def _with_fewer_faults(step: Run) -> Iterator[Run]:
         yield replace(step, faults=without_item(step.faults, index))
 
 
-def _with_fewer_rounds(step: Run) -> Iterator[Run]:
+def _with_fewer_rounds(step: Working) -> Iterator[Working]:
     if step.rounds:
         yield replace(step, rounds=())
     for index, round_ in enumerate(step.rounds):
         yield replace(step, rounds=without_item(step.rounds, index))
         for call in range(len(round_.calls)):
             if len(round_.calls) > 1:
-                fewer = ToolRound(calls=without_item(round_.calls, call))
+                fewer = replace(round_, calls=without_item(round_.calls, call))
                 yield replace(step, rounds=with_item(step.rounds, index, fewer))
 
 

@@ -1,24 +1,38 @@
-"""What a checkpoint would hold: messages that no load can give back as they are."""
+"""Stored formats: the messages of a checkpoint as earlier versions wrote them."""
 
 from __future__ import annotations
 
-from .history import Fold, History
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.load import dumps
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from .steps import Stored
 
 
-def unnamed(history: History) -> str | None:
-    """Say which message a hook left in the state without an id, None when there is none.
+def written(stored: Stored, messages: Sequence[BaseMessage]) -> tuple[str, bytes]:
+    """Return the messages as a checkpoint holds them: the name of the encoding, and the bytes."""
+    if stored == "json":
+        return "json", json.dumps([json.loads(dumps(message)) for message in messages]).encode()
+    values = list(map(_as_dict, messages)) if stored == "dicts" else list(messages)
+    return JsonPlusSerializer().dumps_typed(values)
 
-    A reducer names every message; an `Overwrite` goes past it. Each load of such a state, and each replay
-    of its writes, names the message anew, so nothing that was stored about it applies to it any more.
-    """
-    known: set[object] = set()
-    for record in history.records:
-        if not isinstance(record, Fold):
-            continue
-        nameless = [view for view in record.state if view.id is None]
-        new = [view for view in nameless if view not in known]
-        if new and "." in record.by:
-            what = f"result of {new[0].answers}" if new[0].answers else f"{new[0].role} message"
-            return f"{record.by} left a {what} in the state without an id: each load gives it another one"
-        known.update(nameless)
-    return None
+
+def _as_dict(message: BaseMessage) -> Any:
+    """Return the message as a dict; itself when a dict cannot hold all of it."""
+    data: dict[str, Any] = {"role": message.type, "content": message.content, "id": message.id}
+    if message.name is not None:
+        data["name"] = message.name
+    if message.additional_kwargs:
+        data["additional_kwargs"] = message.additional_kwargs
+    if isinstance(message, ToolMessage):
+        data["tool_call_id"] = message.tool_call_id
+    if isinstance(message, AIMessage):
+        if message.invalid_tool_calls or message.usage_metadata or message.response_metadata:
+            return message
+        if message.tool_calls:
+            data["tool_calls"] = message.tool_calls
+    return data

@@ -161,7 +161,7 @@ CONTRACT = Contract(
     freezes_state=True,
     id_swap=True,
     system_anywhere=True,
-    outside=frozenset({"continue", "load_turn", "suffixed_ids"}),
+    outside=frozenset({"continue", "load_turn", "suffixed_ids", "empty_ids"}),
 )
 SOURCE = "bytedance/deer-flow DynamicContextMiddleware at f1f4af99b, re-created"
 

@@ -25,7 +25,9 @@ from ..harness.steps import (
     Continue,
     DeleteTurn,
     EditMessage,
+    LateResults,
     LoadTurn,
+    OtherThread,
     Restart,
     Rewind,
     Step,
@@ -111,6 +113,16 @@ class ContextMachine(RuleBasedStateMachine):
     @rule(step=OTHER_STEPS["load_turn"])
     def load_turn(self, step: LoadTurn) -> None:
         """A client loads a turn of an earlier conversation."""
+        self.perform(step)
+
+    @rule(step=OTHER_STEPS["late_results"])
+    def late_results(self, step: LateResults) -> None:
+        """Tool results come late, or once more."""
+        self.perform(step)
+
+    @rule(step=OTHER_STEPS["other_thread"])
+    def other_thread(self, step: OtherThread) -> None:
+        """A second thread has a turn."""
         self.perform(step)
 
     @rule(step=OTHER_STEPS["advance_clock"])

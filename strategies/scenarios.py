@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ..harness.faults import DEFAULT_WORLD, DEPENDENCIES, FaultKind, FaultPlace
 from ..harness.scenario import Scenario
-from ..harness.steps import Arrangement, LoadTurn, Step
+from ..harness.steps import Arrangement, LoadTurn, Rewind, Step
 from .steps import ALL_PLACES, OTHER_STEPS, configure, continues, possible_faults, user_turns
 
 #: Steps of a drawn scenario, at most.
@@ -52,6 +52,7 @@ def _swarms(
     clients = [
         OTHER_STEPS[name] for name in ("edit_message", "delete_turn", "trim_state", "rewind", "restart")
     ]
+    resumptions = st.one_of(continues(), OTHER_STEPS["late_results"], st.just(Rewind(pending=True)))
     everything = [OTHER_STEPS[name] for name in sorted(OTHER_STEPS)]
     return (
         user_turns(),
@@ -62,10 +63,10 @@ def _swarms(
         st.one_of(user_turns(faults, fault_odds=2), user_turns(skips, fault_odds=2), *quiet),
         st.one_of(user_turns(faults, fault_odds=3, max_rounds=1), OTHER_STEPS["advance_clock"]),
         st.one_of(user_turns(odd=True), user_turns(faults, odd=True)),
-        st.one_of(user_turns(stops=True), user_turns(stops=True), continues(faults)),
+        st.one_of(user_turns(stops=True), user_turns(stops=True), continues(faults), resumptions),
         st.one_of(user_turns(), user_turns(odd=True), OTHER_STEPS["load_turn"], OTHER_STEPS["load_turn"]),
         st.one_of(_DISORDERED, _DISORDERED, continues(), continues(), user_turns(max_rounds=1)),
-        st.one_of(user_turns(), user_turns(skips), user_turns(), *clients),
+        st.one_of(user_turns(), user_turns(skips), user_turns(), *clients, OTHER_STEPS["other_thread"]),
         st.one_of(user_turns(max_rounds=1), user_turns(max_rounds=1), *clients, OTHER_STEPS["change_state"]),
         st.one_of(user_turns(usage=True), user_turns(dependencies, usage=True, fault_odds=2)),
         st.one_of(

@@ -21,12 +21,16 @@ from ..harness.faults import (
 from ..harness.steps import (
     AdvanceClock,
     Arrangement,
+    CallView,
     ChangeState,
     Configure,
     Continue,
     DeleteTurn,
     EditMessage,
+    LateResults,
     LoadTurn,
+    Naming,
+    OtherThread,
     Restart,
     Rewind,
     Step,
@@ -57,6 +61,14 @@ _ODD_ROUNDS: tuple[tuple[ToolRound, ...], ...] = (
     (ToolRound(),) * 6,
 )
 
+#: Rounds that are rarer still: one id for two calls, calls that stand in another field, too, or only there.
+_RARE_ROUNDS: tuple[tuple[ToolRound, ...], ...] = (
+    (ToolRound(calls=(ToolCall(), ToolCall(twin=True))),),
+    *((ToolRound(view=view),) for view in get_args(CallView)[1:]),
+    (ToolRound(), ToolRound(view="kwargs_only")),
+    (ToolRound(), ToolRound(view="blocks_only")),
+)
+
 
 def _rounds(words: int) -> tuple[tuple[ToolRound, ...], ...]:
     return tuple(
@@ -83,6 +95,24 @@ _ODD_MESSAGES: tuple[tuple[UserMessage, ...], ...] = (
     (UserMessage(name="summary"), UserMessage()),
     (UserMessage(), UserMessage(), UserMessage()),
 )
+
+#: The same, rarer.
+_RARE_MESSAGES: tuple[tuple[UserMessage, ...], ...] = (
+    *((UserMessage(shape=shape),) for shape in ("link", "none")),
+    *((UserMessage(id=style),) for style in ("empty", "infixed", "again")),
+    (UserMessage(form="chunk"),),
+    (UserMessage(form="reused"),),
+    (UserMessage(form="reused"), UserMessage()),
+    (UserMessage(id="again"), UserMessage()),
+    (UserMessage(), UserMessage(id="twice")),
+)
+
+#: How often what is odd is drawn for each time that what is rare is.
+_ODD_FOR_A_RARE = 3
+
+_REPLIES = ("text",) * 8 + ("empty",) * 4 + ("blocks",) * 4 + ("thinking", "filtered", "cut")
+
+_SELDOM = st.sampled_from((False,) * 9 + (True,))
 
 _STOPS = ("before_answer", "after_calls", "after_results")
 
@@ -135,13 +165,15 @@ def user_turns(
     messages = st.sampled_from(_MESSAGES if long else _MESSAGES[:2])
     extra: dict[str, st.SearchStrategy[object]] = {}
     if odd:
-        rounds = st.one_of(rounds, st.sampled_from(_ODD_ROUNDS))
-        messages = st.one_of(messages, st.sampled_from(_ODD_MESSAGES))
-        extra["reply"] = st.sampled_from(("text", "text", "empty", "blocks"))
+        rounds = st.one_of(rounds, st.sampled_from(_ODD_ROUNDS * _ODD_FOR_A_RARE + _RARE_ROUNDS))
+        messages = st.one_of(messages, st.sampled_from(_ODD_MESSAGES * _ODD_FOR_A_RARE + _RARE_MESSAGES))
+        extra["reply"] = st.sampled_from(_REPLIES)
+        extra["chunks"] = _SELDOM
+        extra["metadata"] = _SELDOM
     if stops:
         extra["stop"] = st.one_of(st.none(), st.sampled_from(_STOPS))
     if usage:
-        extra["usage"] = st.sampled_from(("none", "high", "low"))
+        extra["usage"] = st.sampled_from(("none", "high", "low", "none", "high", "low", "stale"))
     if faults and fault_odds:
         one = st.sampled_from(faults)
         some = st.one_of(st.tuples(one), st.tuples(one), st.tuples(one, one))
@@ -164,9 +196,25 @@ def continues(faults: tuple[Fault, ...] = ()) -> st.SearchStrategy[Continue]:
 
 
 def load_turn() -> st.SearchStrategy[LoadTurn]:
-    """Draw a turn of an earlier conversation, in any arrangement."""
+    """Draw a turn of an earlier conversation, in any arrangement, seldom with calls that are named badly."""
     arrangements = get_args(Arrangement)
-    return st.builds(LoadTurn, calls=st.sampled_from((0, 1, 2, 3)), arrangement=st.sampled_from(arrangements))
+    return st.builds(
+        LoadTurn,
+        calls=st.sampled_from((0, 1, 2, 3)),
+        arrangement=st.sampled_from(arrangements),
+        form=st.sampled_from(("message",) * 7 + ("dict",)),
+        naming=st.sampled_from(("usual",) * 12 + get_args(Naming)[1:]),
+    )
+
+
+def late_results() -> st.SearchStrategy[LateResults]:
+    """Draw results that come late, or once more."""
+    return st.sampled_from((LateResults(), LateResults(again=True)))
+
+
+def other_thread() -> st.SearchStrategy[OtherThread]:
+    """Draw a turn of a second thread."""
+    return st.sampled_from([OtherThread(rounds=rounds) for rounds in ((), (ToolRound(),))])
 
 
 def advance_clock() -> st.SearchStrategy[AdvanceClock]:
@@ -180,8 +228,8 @@ def change_state() -> st.SearchStrategy[ChangeState]:
 
 
 def restart() -> st.SearchStrategy[Restart]:
-    """Draw a restart of the process."""
-    return st.just(Restart())
+    """Draw a restart of the process, sometimes from what an earlier version stored."""
+    return st.sampled_from((Restart(),) * 4 + (Restart(stored="json"), Restart(stored="dicts")))
 
 
 def edit_message() -> st.SearchStrategy[EditMessage]:
@@ -202,19 +250,19 @@ def trim_state() -> st.SearchStrategy[TrimState]:
 
 
 def rewind() -> st.SearchStrategy[Rewind]:
-    """Draw a return to the state before one of the latest three turns."""
-    return st.sampled_from([Rewind(turns_ago=turns) for turns in (1, 2, 3)])
+    """Draw a return to the state before one of the latest turns, sometimes to go on there."""
+    back = [Rewind(turns_ago=turns) for turns in (1, 2, 3)]
+    return st.sampled_from([*back, *back, Rewind(turns_ago=5), Rewind(pending=True)])
 
 
 def configure() -> st.SearchStrategy[Configure]:
-    """Draw a way to run the session."""
-    return st.sampled_from(
-        (
-            Configure(run_async=True),
-            Configure(system_in_state=True),
-            Configure(run_async=True, system_in_state=True),
-        )
+    """Draw a way to run the session, seldom with the stack put together in another way."""
+    usual = (
+        Configure(run_async=True),
+        Configure(system_in_state=True),
+        Configure(run_async=True, system_in_state=True),
     )
+    return st.sampled_from((*usual * 4, Configure(stack="twice"), Configure(stack="reversed")))
 
 
 #: How each kind of step other than a user turn is drawn.
@@ -225,6 +273,8 @@ OTHER_STEPS: dict[str, st.SearchStrategy[Step]] = {
     "edit_message": edit_message(),
     "continue": continues(),
     "load_turn": load_turn(),
+    "late_results": late_results(),
+    "other_thread": other_thread(),
     "delete_turn": delete_turn(),
     "trim_state": trim_state(),
     "rewind": rewind(),

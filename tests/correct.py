@@ -173,7 +173,8 @@ class AnswerAnnotated(Correct):
 
     def after_model(self, state: Any, runtime: Any) -> Update:
         answer = state["messages"][-1]
-        return {"messages": [answer.model_copy(update={"additional_kwargs": {"checked": True}})]}
+        kwargs = {**answer.additional_kwargs, "checked": True}
+        return {"messages": [answer.model_copy(update={"additional_kwargs": kwargs})]}
 
 
 class RefuseShortTurns(Correct):

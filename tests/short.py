@@ -40,7 +40,8 @@ def _part(part: UserMessage | ToolRound | Fault) -> str:
     if isinstance(part, ToolRound):
         plain = len(set(map(_odd, part.calls))) == 1 and not _odd(part.calls[0])
         odd = "" if plain else f" [{'; '.join(_odd(call) or 'plain' for call in part.calls)}]"
-        return f"{len(part.calls)} call{'s' * (len(part.calls) > 1)}{odd}"
+        view = f" [{_odd(part)}]" if part.view != "calls" else ""
+        return f"{len(part.calls)} call{'s' * (len(part.calls) > 1)}{odd}{view}"
     if isinstance(part, Fault):
         odd = _odd(part)
         return f"{part.kind} at {part.at}{f' [{odd}]' if odd else ''}"
@@ -52,5 +53,7 @@ def _odd(part: Any) -> str:
     return ", ".join(
         f"{field.name} {getattr(part, field.name)}"
         for field in fields(part)
-        if field.default is not MISSING and getattr(part, field.name) != field.default
+        if field.default is not MISSING
+        and field.name != "calls"
+        and getattr(part, field.name) != field.default
     )

@@ -6,6 +6,7 @@ These rules need no provider's package. What its serialiser makes of a request i
 from __future__ import annotations
 
 import json
+from collections import Counter
 from functools import lru_cache
 
 from ..views import View, Views
@@ -36,18 +37,21 @@ def tool_problems(views: Views) -> list[Problem]:
     made = {call for view in views for call in calls_of(view)}
     answered = {view.answers for view in views if view.role == "tool"}
     waiting: dict[str, None] = {}
-    done: set[str] = set()
+    done: Counter[str] = Counter()
     for view in views:
         if view.role != "tool":
             problems += [_unanswered(call, answered) for call in waiting]
-            waiting = dict.fromkeys(calls_of(view))
-            done = set()
+            calls = calls_of(view)
+            waiting = dict.fromkeys(calls)
+            done = Counter(calls)
             continue
         call = str(view.answers)
         label = view.label()
         if call in waiting:
             del waiting[call]
-            done.add(call)
+            done[call] -= 1
+        elif done[call] > 0:
+            done[call] -= 1
         elif call in done:
             problems.append(("4.duplicate-result", call, f"{label} answers the call {call} once more"))
         elif call in made:

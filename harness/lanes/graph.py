@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from langchain_core.messages import convert_to_messages
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ..agent import Agent
 from ..session import Session
-from ..steps import Stop
-from .stopping import StopPoint
+from ..steps import Stop, Stored
+from ..stored import written
+from .stopping import Base, StopPoint
 
 _INTERRUPTS: dict[Stop, dict[str, list[str]]] = {
     "before_answer": {"interrupt_before": ["model"]},
@@ -46,13 +48,15 @@ def _quiet_executor() -> Iterator[None]:
 class GraphLane:
     """Drives one history through the compiled graph, one thread per history."""
 
-    def __init__(self, agent: Agent, session: Session) -> None:
+    def __init__(self, agent: Agent, session: Session, *, thread: str = "history") -> None:
         self._agent = agent
         self._session = session
-        self._graph = agent.graph.copy(update={"checkpointer": InMemorySaver()})
+        self._saver = InMemorySaver()
+        self._graph = agent.graph.copy(update={"checkpointer": self._saver})
+        self._name = thread
         self._threads = 0
         self._config = self._thread()
-        self._marks: dict[int, Any] = {}
+        self._marks: dict[int, tuple[Any, bool]] = {}
         self._resumable = False
 
     def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:
@@ -74,29 +78,42 @@ class GraphLane:
         self._graph.update_state(self._config, {"messages": value}, as_node="__start__")
         self._session.folded(self._graph.get_state(self._config).values.get("messages", []))
 
-    def restart(self) -> None:
-        """Renew the middleware; the state lives in the checkpointer already."""
+    def restart(self, stored: Stored = "now") -> None:
+        """Renew the middleware; the state lives in the checkpointer already, in the format `stored`."""
+        if stored != "now" and not self._resumable:
+            self._store_again(stored)
         self._agent.renew(self._session)
+
+    def _store_again(self, stored: Stored) -> None:
+        """Put the messages of the latest checkpoint into the store as an earlier version wrote them."""
+        saved = self._saver.get_tuple(self._config)
+        if saved is None or "messages" not in saved.checkpoint["channel_values"]:
+            return
+        thread = saved.config["configurable"]
+        version = saved.checkpoint["channel_versions"]["messages"]
+        key = (thread["thread_id"], thread["checkpoint_ns"], "messages", version)
+        self._saver.blobs[key] = written(stored, saved.checkpoint["channel_values"]["messages"])
 
     def mark(self, turn: int) -> None:
         """Remember the checkpoint before `turn`."""
-        self._marks[turn] = self._graph.get_state(self._config).config
+        self._marks[turn] = self._graph.get_state(self._config).config, self._resumable
 
-    def rewind(self, turn: int) -> list[Any]:
-        """Go back to the checkpoint before `turn`; return the messages of the state there."""
-        self._resumable = False
-        mark = self._marks[turn]
+    def rewind(self, turn: int, *, pending: bool) -> Base:
+        """Go back to the checkpoint before `turn`, with what was still to be done there if `pending`."""
+        mark, resumable = self._marks[turn]
+        self._resumable = pending and resumable
         if "checkpoint_id" not in mark["configurable"]:
             self._config = self._thread()
-            return []
+            return Base([], self._resumable)
         self._graph.update_state(mark, None, as_node="__copy__")
-        messages: list[Any] = self._graph.get_state(self._config).values.get("messages", [])
-        return messages
+        state = self._graph.get_state(self._config)
+        self._resumable = self._resumable and bool(state.next)
+        return Base(convert_to_messages(state.values.get("messages", [])), self._resumable)
 
     def _thread(self) -> Any:
         self._threads += 1
         return {
-            "configurable": {"thread_id": f"history-{self._threads}"},
+            "configurable": {"thread_id": f"{self._name}-{self._threads}"},
             "recursion_limit": 500,
             "max_concurrency": 1,
         }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import ToolMessage, convert_to_messages
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.constants import END, START
 from langgraph.errors import ErrorCode, GraphRecursionError, InvalidUpdateError, create_error_message
@@ -21,7 +21,9 @@ from langgraph.types import Command, Send
 from ..agent import Agent
 from ..loop import run_sync
 from ..session import Session
-from .stopping import StopPoint
+from ..steps import Stored
+from ..stored import written
+from .stopping import Base, StopPoint
 
 #: Supersteps a turn may take, as the graph lane's recursion limit.
 MAX_SUPERSTEPS = 500
@@ -68,7 +70,7 @@ def _calls_of(send: Send) -> list[Any]:
 class ReducerLane:
     """Drives one history by calling nodes and folding their writes, superstep by superstep."""
 
-    def __init__(self, agent: Agent, session: Session) -> None:
+    def __init__(self, agent: Agent, session: Session, *, thread: str = "history") -> None:
         self._agent = agent
         self._session = session
         self._wiring = agent.wiring
@@ -76,7 +78,7 @@ class ReducerLane:
         self._runtime: Runtime[Any] = _RUNTIME
         supply = {
             "runtime": self._runtime,
-            "config": {"configurable": {"thread_id": "history-1"}},
+            "config": {"configurable": {"thread_id": f"{thread}-1"}},
             "store": None,
         }
         self._supplied = {
@@ -85,7 +87,7 @@ class ReducerLane:
         self._values: dict[str, Any] = {}
         self._pending: Target | None = None
         self._resumable = False
-        self._marks: dict[int, dict[str, Any]] = {}
+        self._marks: dict[int, tuple[dict[str, Any], Target | None]] = {}
         self._look_at_channels()
 
     def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:
@@ -116,29 +118,32 @@ class ReducerLane:
         self._resumable = False
         self._commit([("messages", value)])
 
-    def restart(self) -> None:
+    def restart(self, stored: Stored = "now") -> None:
         """Renew the middleware and send every channel through the checkpoint serialiser."""
         serde = JsonPlusSerializer()
         self._forget_untracked()
         for name, channel in self._channels.items():
             if channel.is_available():
-                stored = serde.loads_typed(serde.dumps_typed(channel.get()))
-                self._channels[name] = channel.from_checkpoint(stored)
+                value = serde.dumps_typed(channel.get())
+                if name == "messages" and not self._resumable:
+                    value = written(stored, channel.get())
+                self._channels[name] = channel.from_checkpoint(serde.loads_typed(value))
         self._look_at_channels()
         self._agent.renew(self._session)
 
     def mark(self, turn: int) -> None:
         """Remember the state before `turn`."""
-        self._marks[turn] = {name: channel.copy() for name, channel in self._channels.items()}
+        channels = {name: channel.copy() for name, channel in self._channels.items()}
+        self._marks[turn] = channels, self._pending if self._resumable else None
 
-    def rewind(self, turn: int) -> list[Any]:
-        """Go back to the state before `turn`; return the messages of the state there."""
-        self._pending = None
-        self._resumable = False
-        self._channels = {name: channel.copy() for name, channel in self._marks[turn].items()}
+    def rewind(self, turn: int, *, pending: bool) -> Base:
+        """Go back to the state before `turn`, with what was still to be done there if `pending`."""
+        channels, to_do = self._marks[turn]
+        self._pending = to_do if pending else None
+        self._resumable = self._pending is not None
+        self._channels = {name: channel.copy() for name, channel in channels.items()}
         self._look_at_channels()
-        messages: list[Any] = self._values["messages"]
-        return messages
+        return Base(convert_to_messages(self._values["messages"]), self._resumable)
 
     def _forget_untracked(self) -> None:
         """Empty the channels that no checkpoint keeps, as every new invocation of a graph does."""

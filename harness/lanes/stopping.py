@@ -1,11 +1,21 @@
-"""Where the scenario stops a turn before its end, told the same way in every lane."""
+"""Where turns are stopped and where rewinds lead, told the same way in every lane."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from langchain_core.messages import BaseMessage
 
 from ..session import Session
 from ..steps import Stop
+
+
+class Base(NamedTuple):
+    """Where a rewind led to: the messages of the state there, and whether something is still to be done."""
+
+    messages: list[BaseMessage]
+    pending: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from sixfold.harness.candidate import CONTROL, Candidate
 from sixfold.harness.differential import try_out
 from sixfold.harness.play import play
 from sixfold.harness.steps import TrimState, UserMessage, UserTurn
-from sixfold.harness.stored import unnamed
+from sixfold.harness.nameless import unnamed
 
 from ..helpers import agent_of, graph_agent_of, scenario_of
 
