@@ -102,6 +102,7 @@ class Agent:
     runs_sync: bool
     runs_async: bool
     stack: StackForm = "in_order"
+    wraps_model: bool = False
     twin: Agent | None = field(default=None, repr=False, compare=False)
     variants: dict[StackForm, Agent] = field(default_factory=dict, repr=False, compare=False)
 
@@ -158,7 +159,7 @@ class Agent:
             fields["messages"] = Required[Annotated[list[AnyMessage], DELTAS.channel(DELTAS.reducer)]]
             schema = TypedDict("AgentStateInDeltas", fields)  # type: ignore[misc]
             graph = _compile(self.model, self.interposers, self.running, state_schema=schema)
-            self.twin = replace(self, graph=graph, wiring=Wiring(graph))
+            self.twin = replace(self, graph=graph, wiring=Wiring(graph, wraps_model=self.wraps_model))
         return self.twin if self.twin.wiring.keeps_deltas else None
 
     def renew(self, session: Session) -> None:
@@ -223,14 +224,20 @@ def _arrange(candidate: Candidate, model: FakeChatModel, running: _Running, form
         ) from error
     # LangChain and compiled graphs live as long as the process; the collector need not walk them again.
     gc.freeze()
+    wraps_model = any(
+        _overrides(interposer, hook)
+        for interposer in interposers
+        for hook in ("wrap_model_call", "awrap_model_call")
+    )
     return Agent(
         candidate,
         model,
         interposers,
         graph,
-        Wiring(graph),
+        Wiring(graph, wraps_model=wraps_model),
         running,
         runs_sync=not any(_only(interposer, "a{}", "{}") for interposer in interposers),
         runs_async=not any(_only(interposer, "wrap_{}_call", "awrap_{}_call") for interposer in interposers),
         stack=form,
+        wraps_model=wraps_model,
     )

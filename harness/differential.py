@@ -50,6 +50,10 @@ def try_out(
     return Trial(player.history, reading, tuple(judged))
 
 
+#: Characters of a record that a difference between lanes shows.
+_SHOWN = 400
+
+
 @dataclass(frozen=True, slots=True)
 class LaneDifference:
     """The first record in which two lanes disagree (check code `6.lanes`)."""
@@ -78,7 +82,7 @@ def compare_lanes(reducer: History, graph: History) -> LaneDifference | None:
         if left != right or type(left) is not type(right):
             if _was_stored_as_something_else(graph, index):
                 return None
-            return LaneDifference(index, repr(left)[:400], repr(right)[:400])
+            return LaneDifference(index, *_where_they_differ(repr(left), repr(right)))
     return None
 
 
@@ -93,6 +97,14 @@ def _was_stored_as_something_else(graph: History, index: int) -> bool:
         if isinstance(record, Mutated) or (isinstance(record, Happened) and record.what == "rewind"):
             return False
     return False
+
+
+def _where_they_differ(left: str, right: str) -> tuple[str, str]:
+    """Return two long texts from shortly before the place at which they differ."""
+    same = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), 0)
+    begin = max(0, same - 60) if same > _SHOWN // 2 else 0
+    dots = "…" if begin else ""
+    return dots + left[begin : begin + _SHOWN], dots + right[begin : begin + _SHOWN]
 
 
 def is_deterministic(agent: Agent, scenario: Scenario) -> bool:

@@ -36,6 +36,7 @@ from .steps import (
     UserTurn,
 )
 from .threads import SecondThread, lane_of
+from .undisturbed import undisturbed
 
 LaneName = Literal["reducer", "graph"]
 
@@ -46,8 +47,8 @@ class Lane(Protocol):
     def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:
         """Run the agent on new messages; return whether the scenario stopped it."""
 
-    def resume(self) -> None:
-        """Go on from where the turn was stopped or failed."""
+    def resume(self) -> bool:
+        """Go on from where the turn was stopped or failed; return whether it was stopped again."""
 
     def fail(self, *, resumable: bool) -> None:
         """Remember that a turn was aborted."""
@@ -208,15 +209,15 @@ class Player:
             session.wrote("user", list(again))
             self._attempt(lambda: self._lane.submit(again))
 
-    def _attempt(self, act: Callable[[], bool | None]) -> None:
+    def _attempt(self, act: Callable[[], bool]) -> None:
         session = self._session
         error: BaseException | None = None
         stopped = False
         try:
-            stopped = bool(act())
-        except KeyboardInterrupt:
-            raise
-        except BaseException as escaped:  # noqa: BLE001  whatever the candidate raises is data
+            stopped = act()
+        except BaseException as escaped:
+            if type(escaped) is KeyboardInterrupt:
+                raise
             error = escaped
             self._lane.fail(resumable=session.injected(escaped) and session.failed_tool is None)
         session.end_turn(error, stopped=stopped)
@@ -261,7 +262,7 @@ def play(
     """Play `scenario` on the candidate of `agent`; return the player with history and ledger."""
     rewinds = any(isinstance(step, Rewind) for step in scenario.steps)
     clock = VirtualClock()
-    with clock.running():
+    with undisturbed(), clock.running():
         player = Player(agent, lane=lane, rewinds=rewinds, clock=clock, on_request=on_request)
         for step in scenario.steps:
             player.perform(step)

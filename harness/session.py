@@ -87,6 +87,7 @@ class Session:
         self._faults_before = 0
         self._calls = 0
         self._cancelling = False
+        self._answered = False
         self._offered: dict[str, Utterance] = {}
         self._where = ""
         self._failed = ""
@@ -103,6 +104,7 @@ class Session:
         """Start a turn, or go on with the current one, under `script` and `faults`."""
         if new_turn:
             self.replies = 0
+            self._answered = False
             self._offered.clear()
             self.reopened = 0
         self._script = script
@@ -133,10 +135,15 @@ class Session:
                 TurnEnded(self.turn, "aborted", self.describe(error), self.injected(error), self._failed)
             )
         elif stopped:
+            self._answered = self._has_answered()
             self.history.records.append(TurnEnded(self.turn, "stopped"))
         else:
-            answered = self.replies >= self._script.closes_at()
+            answered = self._has_answered()
             self.history.records.append(TurnEnded(self.turn, "answered" if answered else "cut"))
+
+    def _has_answered(self) -> bool:
+        """Tell whether the model has given its last answer, before the turn was stopped or since."""
+        return self._answered or self.replies >= self._script.closes_at()
 
     def _leave_calls_open(self) -> None:
         """Note that the calls of the model's last answer may stay without results: the scenario's doing."""

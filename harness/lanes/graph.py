@@ -13,12 +13,15 @@ from typing import Any
 
 from langchain_core.messages import convert_to_messages
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from ..agent import Agent
 from ..session import Session
 from ..steps import Stop, Stored
 from ..stored import written
 from .stopping import Base, StopPoint
+from .supersteps import answer
+from .surroundings import MAX_SUPERSTEPS
 
 _INTERRUPTS: dict[Stop, dict[str, list[str]]] = {
     "before_answer": {"interrupt_before": ["model"]},
@@ -29,7 +32,8 @@ _INTERRUPTS: dict[Stop, dict[str, list[str]]] = {
 
 def _streaming(stop: StopPoint | None) -> dict[str, Any]:
     interrupts = {} if stop is None else _INTERRUPTS[stop.where]
-    return {"stream_mode": "values", **interrupts}
+    # Each checkpoint is written before the next superstep: what cannot be stored shows where it is written.
+    return {"stream_mode": "values", "durability": "sync", **interrupts}
 
 
 @contextmanager
@@ -58,15 +62,19 @@ class GraphLane:
         self._config = self._thread()
         self._marks: dict[int, tuple[Any, bool]] = {}
         self._resumable = False
+        self._asked: tuple[Any, ...] = ()
 
     def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:
         """Invoke the agent with new messages; lets errors escape. Returns whether it was stopped."""
         return self._run({"messages": messages}, stop)
 
-    def resume(self) -> None:
-        """Go on from where the turn was stopped or failed; from the start when it was finished."""
+    def resume(self) -> bool:
+        """Go on from where the turn was stopped or failed, or from the start; return whether it was stopped."""
         going_on = self._resumable and bool(self._graph.get_state(self._config).next)
-        self._run(None if going_on else {"messages": []}, None)
+        again = (
+            Command(resume={asked.id: answer(asked.value) for asked in self._asked}) if self._asked else None
+        )
+        return self._run(again if going_on else {"messages": []}, None)
 
     def fail(self, *, resumable: bool) -> None:
         """Remember that a turn was aborted, and whether it may be resumed."""
@@ -76,7 +84,7 @@ class GraphLane:
         """Fold a client's write to `messages` into the checkpointed state."""
         self._resumable = False
         self._graph.update_state(self._config, {"messages": value}, as_node="__start__")
-        self._session.folded(self._graph.get_state(self._config).values.get("messages", []))
+        self._session.folded(self._messages())
 
     def restart(self, stored: Stored = "now") -> None:
         """Renew the middleware; the state lives in the checkpointer already, in the format `stored`."""
@@ -96,30 +104,36 @@ class GraphLane:
 
     def mark(self, turn: int) -> None:
         """Remember the checkpoint before `turn`."""
-        self._marks[turn] = self._graph.get_state(self._config).config, self._resumable
+        stored = self._saver.get_tuple(self._config)
+        self._marks[turn] = None if stored is None else stored.config, self._resumable
 
     def rewind(self, turn: int, *, pending: bool) -> Base:
         """Go back to the checkpoint before `turn`, with what was still to be done there if `pending`."""
         mark, resumable = self._marks[turn]
         self._resumable = pending and resumable
-        if "checkpoint_id" not in mark["configurable"]:
+        if mark is None:
             self._config = self._thread()
             return Base([], self._resumable)
         self._graph.update_state(mark, None, as_node="__copy__")
-        state = self._graph.get_state(self._config)
-        self._resumable = self._resumable and bool(state.next)
-        return Base(convert_to_messages(state.values.get("messages", [])), self._resumable)
+        self._resumable = self._resumable and bool(self._graph.get_state(self._config).next)
+        return Base(convert_to_messages(self._messages()), self._resumable)
+
+    def _messages(self) -> list[Any]:
+        """Return the messages of the last checkpoint; `get_state` would also apply what failed after it."""
+        stored = self._saver.get_tuple(self._config)
+        return [] if stored is None else list(stored.checkpoint["channel_values"].get("messages", []))
 
     def _thread(self) -> Any:
         self._threads += 1
         return {
             "configurable": {"thread_id": f"{self._name}-{self._threads}"},
-            "recursion_limit": 500,
+            "recursion_limit": MAX_SUPERSTEPS,
             "max_concurrency": 1,
         }
 
     def _run(self, given: Any, stop: StopPoint | None) -> bool:
         self._resumable = False
+        self._asked = ()
         loop = self._session.loop
         with _quiet_executor():
             if loop is not None:
@@ -140,12 +154,16 @@ class GraphLane:
             given = None
 
     def _finished(self, stop: StopPoint | None) -> bool:
-        """Tell whether the turn is over or has come to its stop point; an earlier interrupt goes on."""
+        """Tell whether the turn is over, was interrupted, or has come to its stop point."""
+        if self._asked:
+            self._resumable = True
+            return True
         if stop is None or not self._graph.get_state(self._config).next:
             return True
         self._resumable = stop.reached(self._session)
         return self._resumable
 
     def _see(self, chunk: Any) -> None:
-        if "messages" in chunk:
+        self._asked += tuple(chunk.get("__interrupt__", ()))
+        if "messages" in chunk and not self._asked:
             self._session.folded(chunk["messages"])

@@ -8,14 +8,12 @@ once, as coroutines that never suspend in a synchronous run.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
-from langchain_core.messages import ToolMessage, convert_to_messages
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langchain_core.messages import convert_to_messages
+from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.constants import END, START
-from langgraph.errors import ErrorCode, GraphRecursionError, InvalidUpdateError, create_error_message
-from langgraph.prebuilt.tool_node import ToolCallRequest
-from langgraph.runtime import Runtime
+from langgraph.errors import ErrorCode, GraphInterrupt, GraphRecursionError, create_error_message
 from langgraph.types import Command, Send
 
 from ..agent import Agent
@@ -24,47 +22,71 @@ from ..session import Session
 from ..steps import Stored
 from ..stored import written
 from .stopping import Base, StopPoint
+from .storable import loaded, stays_as_it_is, through_storage
+from .supersteps import (
+    FRESH,
+    Halted,
+    Target,
+    following,
+    in_order,
+    question_of,
+    run_task,
+    targets,
+    tasks_of,
+    write_out,
+)
+from .surroundings import MAX_SUPERSTEPS, PULL, Surroundings, Task, Writes
 
-#: Supersteps a turn may take, as the graph lane's recursion limit.
-MAX_SUPERSTEPS = 500
-
-_RUNTIME: Runtime[Any] = Runtime()
-
-Write = tuple[str, Any]
-Target = str | list[Any]
+#: The number of the last superstep before a thread has begun.
+_NOT_BEGUN = -2
 
 
-def _writes(update: Any, known: Iterable[str]) -> list[Write]:
-    """Return the channel writes of a node's return value, as LangGraph reads it."""
+def _plain_command(command: Any) -> bool:
+    return (
+        isinstance(command, Command)
+        and not command.goto
+        and command.graph is None
+        and isinstance(command.update, dict | None)
+    )
+
+
+def _plain_writes(update: Any, known: Iterable[str]) -> Writes | None:
+    """Return the channel writes of a node's return value; None when only its writers can tell."""
     if update is None:
         return []
     if isinstance(update, dict):
         return [(key, update[key]) for key in update if key in known]
-    if isinstance(update, Command):
-        pairs = update.update
-        if isinstance(pairs, (list, tuple)) and all(isinstance(pair, tuple) for pair in pairs):
-            return [(key, value) for key, value in pairs if key in known]
-        return _writes(pairs, known)
-    if isinstance(update, (list, tuple)):
-        return [write for item in update for write in _writes(item, known)]
-    raise InvalidUpdateError(
-        create_error_message(
-            message=f"Expected dict, got {update}", error_code=ErrorCode.INVALID_GRAPH_NODE_RETURN_VALUE
-        )
-    )
-
-
-def _goto(update: Any) -> str | None:
-    """Return where a node's return value says to go next, if it does."""
-    for command in update if isinstance(update, (list, tuple)) else (update,):
-        if isinstance(command, Command) and isinstance(command.goto, str) and command.goto:
-            return command.goto
-    return None
+    commands = update if type(update) is list and update else [update]
+    if not all(map(_plain_command, commands)):
+        return None
+    return [
+        (key, value) for command in commands for key, value in (command.update or {}).items() if key in known
+    ]
 
 
 def _calls_of(send: Send) -> list[Any]:
     """Return the tool calls that a `Send` to the tool node carries; before LangChain 1.2 in a dict."""
     return [send.arg["tool_call"]] if isinstance(send.arg, dict) else list(send.arg)
+
+
+def _scripted(call: dict[str, Any]) -> bool:
+    """Tell whether a tool call is one that the script may have made: then its result is known."""
+    arguments = call["args"]
+    return (
+        call["name"] == "lookup"
+        and type(call["id"]) is str
+        and len(arguments) == 1
+        and type(arguments.get("token")) is str
+    )
+
+
+class _Mark(NamedTuple):
+    """The state before a turn: channels, the last superstep's number, and what was still to be done."""
+
+    channels: dict[str, Any]
+    step: int
+    pending: Target | None
+    halted: Halted | None
 
 
 class ReducerLane:
@@ -75,38 +97,35 @@ class ReducerLane:
         self._session = session
         self._wiring = agent.wiring
         self._channels = {name: channel.copy() for name, channel in self._wiring.channels.items()}
-        self._runtime: Runtime[Any] = _RUNTIME
-        supply = {
-            "runtime": self._runtime,
-            "config": {"configurable": {"thread_id": f"{thread}-1"}},
-            "store": None,
-        }
-        self._supplied = {
-            name: {key: supply[key] for key in node.wanted} for name, node in self._wiring.nodes.items()
-        }
         self._values: dict[str, Any] = {}
         self._pending: Target | None = None
+        self._halted: Halted | None = None
         self._resumable = False
-        self._marks: dict[int, tuple[dict[str, Any], Target | None]] = {}
+        self._marks: dict[int, _Mark] = {}
+        self._unstable: set[str] = set()
+        self._step = _NOT_BEGUN
+        self._name = thread
+        self._threads = 0
+        self._around: dict[bool, Surroundings] = {}
+        self._new_thread()
+        self._here = self._surroundings()
         self._look_at_channels()
 
     def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:
         """Run the agent on new messages; lets errors escape. Returns whether it was stopped."""
-        self._pending = None
-        self._resumable = False
-        self._forget_untracked()
+        self._begin_anew()
         self._load_messages()
-        self._commit([("messages", list(messages))])
-        return self._run(self._after(START), stop)
+        self._step += 1
+        return self._run(self._commit([("messages", list(messages))], START), stop)
 
-    def resume(self) -> None:
-        """Go on from where the turn was stopped or failed; from the start when it was finished."""
+    def resume(self) -> bool:
+        """Go on from where the turn was stopped or failed, or from the start; return whether it was stopped."""
         if self._resumable and self._pending is not None:
-            self._resumable = False
-            self._forget_untracked()
-            self._run(self._pending, None)
-        else:
-            self.submit([])
+            target, halted = self._pending, self._halted
+            self._begin_anew()
+            self._halted = None if halted is None else halted.answered()
+            return self._run(target, None)
+        return self.submit([])
 
     def fail(self, *, resumable: bool) -> None:
         """Remember that a turn was aborted, and whether it may be resumed."""
@@ -114,36 +133,64 @@ class ReducerLane:
 
     def update(self, value: Any) -> None:
         """Fold a client's write to `messages` into state."""
-        self._pending = None
-        self._resumable = False
+        self._begin_anew()
+        self._step = max(self._step, _NOT_BEGUN + 1)
         self._commit([("messages", value)])
 
     def restart(self, stored: Stored = "now") -> None:
         """Renew the middleware and send every channel through the checkpoint serialiser."""
-        serde = JsonPlusSerializer()
         self._forget_untracked()
         for name, channel in self._channels.items():
-            if channel.is_available():
-                value = serde.dumps_typed(channel.get())
-                if name == "messages" and not self._resumable:
-                    value = written(stored, channel.get())
-                self._channels[name] = channel.from_checkpoint(serde.loads_typed(value))
+            if name == "messages" and stored != "now" and not self._resumable and channel.is_available():
+                self._channels[name] = channel.from_checkpoint(loaded(written(stored, channel.get())))
+            else:
+                self._store(name)
         self._look_at_channels()
         self._agent.renew(self._session)
 
     def mark(self, turn: int) -> None:
         """Remember the state before `turn`."""
-        channels = {name: channel.copy() for name, channel in self._channels.items()}
-        self._marks[turn] = channels, self._pending if self._resumable else None
+        to_do = self._pending if self._resumable else None
+        self._marks[turn] = _Mark(self._copied(self._channels), self._step, to_do, self._halted)
 
     def rewind(self, turn: int, *, pending: bool) -> Base:
         """Go back to the state before `turn`, with what was still to be done there if `pending`."""
-        channels, to_do = self._marks[turn]
-        self._pending = to_do if pending else None
-        self._resumable = self._pending is not None
-        self._channels = {name: channel.copy() for name, channel in channels.items()}
+        mark = self._marks[turn]
+        self._step = mark.step
+        self._channels = self._copied(mark.channels)
+        if self._step == _NOT_BEGUN:
+            self._new_thread()
+        else:
+            self._step += 1
         self._look_at_channels()
+        self._begin_anew()
+        if pending and mark.pending is not None:
+            self._pending, self._halted, self._resumable = mark.pending, mark.halted, True
         return Base(convert_to_messages(self._values["messages"]), self._resumable)
+
+    def _copied(self, channels: dict[str, Any]) -> dict[str, Any]:
+        return {name: channel.copy() for name, channel in channels.items()}
+
+    def _new_thread(self) -> None:
+        self._threads += 1
+        self._around.clear()
+
+    def _begin_anew(self) -> None:
+        """Forget what the last invocation left unfinished, and read the state from storage."""
+        self._pending = None
+        self._halted = None
+        self._resumable = False
+        self._forget_untracked()
+        if self._unstable:
+            for name in self._unstable:
+                self._store(name)
+            self._look_at_channels()
+
+    def _store(self, name: str) -> None:
+        """Send a channel through the checkpoint serialiser."""
+        channel = self._channels[name]
+        if channel.is_available():
+            self._channels[name] = channel.from_checkpoint(through_storage(channel.get()))
 
     def _forget_untracked(self) -> None:
         """Empty the channels that no checkpoint keeps, as every new invocation of a graph does."""
@@ -154,18 +201,30 @@ class ReducerLane:
     def _load_messages(self) -> None:
         """Part the stored messages from the objects that hooks hold, as loading a checkpoint does."""
         messages = self._values.get("messages", [])
-        loaded = self._session.stored(messages)
-        if loaded is not messages:
-            self._channels["messages"] = self._channels["messages"].from_checkpoint(loaded)
-            self._values["messages"] = loaded
+        apart = self._session.stored(messages)
+        if apart is not messages:
+            self._channels["messages"] = self._channels["messages"].from_checkpoint(apart)
+            self._values["messages"] = apart
 
     def _look_at_channels(self) -> None:
         self._values = {name: c.get() for name, c in self._channels.items() if c.is_available()}
 
+    def _surroundings(self) -> Surroundings:
+        run_async = self._session.loop is not None
+        if run_async not in self._around:
+            thread = f"{self._name}-{self._threads}"
+            self._around[run_async] = Surroundings(self._agent.graph, thread, run_async=run_async)
+        return self._around[run_async]
+
     def _run(self, current: Target, stop: StopPoint | None) -> bool:
         loop = self._session.loop
+        self._here = self._surroundings()
         if loop is None:
-            return run_sync(self._walk(current, stop))
+            outside = var_child_runnable_config.set(None)
+            try:
+                return run_sync(self._walk(current, stop))
+            finally:
+                var_child_runnable_config.reset(outside)
         return loop.run(self._walk(current, stop))
 
     async def _walk(self, current: Target, stop: StopPoint | None) -> bool:
@@ -179,65 +238,135 @@ class ReducerLane:
                 self._pending = None
                 return False
             self._pending = current
-            was_tools = isinstance(current, list)
-            current = await self._superstep(current)
-        raise GraphRecursionError(f"Recursion limit of {MAX_SUPERSTEPS} reached")
+            was_tools = current != "model" and "tools" in targets(current)
+            try:
+                current = await self._superstep(current)
+            except GraphInterrupt as asked:
+                self._halted = self._halted or Halted({}, {}, {0: question_of(asked)})
+                self._resumable = True
+                return True
+        raise GraphRecursionError(
+            create_error_message(
+                message=f"Recursion limit of {MAX_SUPERSTEPS} reached without hitting a stop condition. You "
+                "can increase the limit by setting the `recursion_limit` config key.",
+                error_code=ErrorCode.GRAPH_RECURSION_LIMIT,
+            )
+        )
 
     def _stops(self, current: Target, was_tools: bool, stop: StopPoint) -> bool:
         here = {
-            "before_answer": current == "model",
-            "after_calls": isinstance(current, list),
+            "before_answer": "model" in targets(current),
+            "after_calls": "tools" in targets(current),
             "after_results": was_tools and current != END,
         }
         return here[stop.where] and stop.reached(self._session)
 
     async def _superstep(self, current: Target) -> Target:
+        if self._halted is not None:
+            return await self._mixed(current)
         if isinstance(current, list):
-            self._commit(await self._tool_writes(current))
-            return self._after("tools")
-        node = self._wiring.nodes[current]
+            calls = [call for send in current for call in _calls_of(send)]
+            if self._wiring.wraps_tools or not all(map(_scripted, calls)):
+                return await self._mixed(current)
+            results = [self._session.tool_result(call["args"]["token"], call["id"]) for call in calls]
+            if self._wiring.folds_together:
+                return self._commit([("messages", results)], "tools")
+            return self._commit([("messages", [result]) for result in results], "tools")
+        node = self._wiring.nodes.get(current) if isinstance(current, str) else None
+        if node is None:
+            return await self._mixed(current)
+        here = self._here
+        config = here.enter(node.name, self._step + 1)
+        var_child_runnable_config.set(config)
         values = self._values
         state = {name: values[name] for name in node.fields if name in values}
-        supplied = self._supplied[current]
+        if "runtime" in node.wanted and len(node.wanted) == 1:
+            supplied = {"runtime": here.runtime}
+        else:
+            known = {"runtime": here.runtime, "config": config, "store": None}
+            supplied = {name: known[name] for name in node.wanted}
         if self._session.loop is not None and node.afunc is not None:
             update = await node.afunc(state, **supplied)
         elif node.func is not None:
             update = node.func(state, **supplied)
         else:
-            update = node.runnable.invoke(state, {})
-        self._commit(_writes(update, self._channels))
-        return _goto(update) or self._after(current)
+            update = node.runnable.invoke(state, config)
+        writes = _plain_writes(update, self._channels)
+        if writes is None:
+            return self._odd(node.name, update)
+        return self._commit(writes, node.name)
 
-    async def _tool_writes(self, calls: list[Any]) -> list[Write]:
-        """Run the tools that were called; return the writes of their results."""
-        wiring = self._wiring
-        if wiring.wrap_tool_call is None and wiring.awrap_tool_call is None:
-            said = self._session.tool_result
-            results = [said(str(call["args"]["token"]), str(call["id"])) for call in calls]
-            if wiring.folds_together:
-                return [("messages", results)]
-            return [("messages", [result]) for result in results]
-        writes: list[Write] = []
-        wrapped = [await self._run_tool(call) for call in calls]
-        for result in wrapped:
-            writes += (
-                _writes(result, self._channels) if isinstance(result, Command) else [("messages", [result])]
-            )
-        return writes
+    def _odd(self, name: str, update: Any) -> Target:
+        """Let the node's own writers say what a result that is not plain writes, and what follows."""
+        writes: Writes = []
+        task = Task(name, (PULL, name))
+        config = self._here.of_task(task, self._step + 1, 0, self._channels, writes, [])
+        write_out(self._agent.graph, name, update, config)
+        return self._commit_all(writes)
 
-    def _commit(self, writes: list[Write]) -> None:
-        wiring, values = self._wiring, self._values
-        if wiring.stamp_ids is not None:
-            wiring.stamp_ids(wiring.channels, writes)
-        by_channel: dict[str, list[Any]] = {name: [] for name in wiring.transient}
-        for name in wiring.ephemeral:
-            if name in values:
-                by_channel[name] = []
-        wrote_messages = False
+    async def _mixed(self, current: Target) -> Target:
+        """Run a superstep as LangGraph's scheduler does, task by task; one that is halted goes on."""
+        halted, self._halted = self._halted or FRESH, None
+        run_async = self._session.loop is not None
+        tasks = tasks_of(current)
+        state = dict(self._values)
+        written, asked = dict(halted.written), {}
+        for place, task in enumerate(tasks):
+            if place in written:
+                continue
+            writes: Writes = []
+            answers = list(halted.answers.get(place, ()))
+            config = self._here.of_task(task, self._step + 1, place, self._channels, writes, answers)
+            try:
+                await run_task(self._agent.graph, task, config, state, run_async=run_async)
+            except GraphInterrupt as stop:
+                asked[place] = question_of(stop)
+            else:
+                written[place] = writes
+        if asked:
+            self._halted = Halted(written, halted.answers, asked)
+            raise GraphInterrupt
+        return self._commit_all(in_order(tasks, written))
+
+    def _commit_all(self, writes: Writes) -> Target:
+        """Fold the writes of a superstep that is not plain; return what follows from them."""
+        self._commit([write for write in writes if write[0] in self._channels], "")
+        return following(self._agent.graph, writes)
+
+    def _commit(self, writes: Writes, node: str | None = None) -> Target:
+        """Fold writes and return what follows `node`, if it has a name; after an error, nothing stays.
+
+        Without a node the writes are the client's.
+        """
+        before = self._values
+        self._values = before.copy()
+        try:
+            written = self._fold(writes)
+            if node not in self._wiring.trusted:
+                self._check_storable(writes)
+            target = self._after(node) if node else END
+        except BaseException:
+            self._go_back(before)
+            raise
+        self._step += 1
+        if not self._wiring.outputs.isdisjoint(written):
+            self._session.folded(self._values["messages"])
+        return target
+
+    def _fold(self, writes: Writes) -> Iterable[str]:
+        """Fold writes into the channels; return the names of those that were written to."""
+        if self._wiring.stamp_ids is not None:
+            self._wiring.stamp_ids(self._wiring.channels, writes)
+        values = self._values
+        by_channel: dict[str, list[Any]] = {}
         for name, value in writes:
             by_channel.setdefault(name, []).append(value)
-            wrote_messages = wrote_messages or name == "messages"
-        # Channels are updated in their own order: an error in one leaves those behind it as they were.
+        written = list(by_channel)
+        for name in self._wiring.transient:
+            by_channel.setdefault(name, [])
+        for name in self._wiring.ephemeral:
+            if name in values:
+                by_channel.setdefault(name, [])
         for name, channel in self._channels.items():
             if name not in by_channel:
                 continue
@@ -246,8 +375,25 @@ class ReducerLane:
                 values[name] = channel.get()
             else:
                 values.pop(name, None)
-        if wrote_messages:
-            self._session.folded(values["messages"])
+        return written
+
+    def _check_storable(self, writes: Writes) -> None:
+        """Raise the serialiser's error when a checkpointer could not store what was just folded."""
+        for name, value in writes:
+            if not stays_as_it_is(value) and name in self._values and name not in self._wiring.untracked:
+                through_storage(self._values[name])
+                self._unstable.add(name)
+
+    def _go_back(self, values: dict[str, Any]) -> None:
+        """Undo a fold that failed."""
+        for name, pristine in self._wiring.channels.items():
+            channel = pristine.copy()
+            if name in values:
+                channel = channel.from_checkpoint(values[name])
+            if name in values and name in self._wiring.untracked:
+                channel.value = values[name]
+            self._channels[name] = channel
+        self._values = values
 
     def _after(self, node: str) -> Target:
         branch = self._wiring.branches.get(node)
@@ -256,25 +402,8 @@ class ReducerLane:
         path, ends = branch
         chosen: Any = path(self._values)
         if isinstance(chosen, list) and chosen and isinstance(chosen[0], Send):
-            return [call for send in chosen for call in _calls_of(send)]
+            return chosen
         if isinstance(chosen, list):
             chosen = chosen[0]
         target: str = ends[chosen] if ends else chosen
         return target
-
-    async def _run_tool(self, call: dict[str, Any]) -> ToolMessage | Any:
-        def execute(request: ToolCallRequest) -> ToolMessage:
-            made = request.tool_call
-            return self._session.tool_result(str(made["args"]["token"]), str(made["id"]))
-
-        async def aexecute(request: ToolCallRequest) -> ToolMessage:
-            return execute(request)
-
-        tool = self._wiring.tool_node.tools_by_name.get(call["name"])
-        state = dict(self._values)
-        request = ToolCallRequest(call, tool, state, self._runtime)  # type: ignore[arg-type]
-        if self._session.loop is not None and self._wiring.awrap_tool_call is not None:
-            return await self._wiring.awrap_tool_call(request, aexecute)
-        if self._wiring.wrap_tool_call is not None:
-            return self._wiring.wrap_tool_call(request, execute)
-        return execute(request)

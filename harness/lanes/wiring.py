@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from langgraph.channels import BinaryOperatorAggregate, EphemeralValue, LastValue, UntrackedValue
+from langgraph.constants import START
 from langgraph.graph import add_messages
 
 #: Channels that a superstep without writes to them leaves as they are.
@@ -42,6 +43,7 @@ DELTAS = _find_deltas()
 class Node(NamedTuple):
     """A node's functions, the arguments it wants beside the state, and the channels it reads."""
 
+    name: str
     runnable: Any
     func: Callable[..., Any] | None
     afunc: Callable[..., Any] | None
@@ -50,9 +52,12 @@ class Node(NamedTuple):
 
 
 class Wiring:
-    """Nodes, edges, routing functions and channels of the graph that `create_agent` compiled."""
+    """Nodes, edges, routing functions and channels of the graph that `create_agent` compiled.
 
-    def __init__(self, graph: Any) -> None:
+    `wraps_model` tells whether a middleware stands between the graph and its model.
+    """
+
+    def __init__(self, graph: Any, *, wraps_model: bool) -> None:
         builder = graph.builder
         self.channels: dict[str, Any] = dict(builder.channels)
         self.untracked = [
@@ -78,15 +83,22 @@ class Wiring:
             runnable = spec.runnable
             wanted = tuple(key for key in ("config", "runtime", "store") if key in runnable.func_accepts)
             fields = [field for field in builder.schemas[spec.input_schema] if field in self.channels]
-            self.nodes[name] = Node(runnable, runnable.func, runnable.afunc, wanted, fields)
+            self.nodes[name] = Node(name, runnable, runnable.func, runnable.afunc, wanted, fields)
         self.next: dict[str, str] = dict(builder.edges)
         self.branches = {
             name: (branch.path.func, branch.ends)
             for name, branches in builder.branches.items()
             for branch in branches.values()
         }
-        self.wrap_tool_call = getattr(self.tool_node, "_wrap_tool_call", None)
-        self.awrap_tool_call = getattr(self.tool_node, "_awrap_tool_call", None)
+        #: Whether a middleware stands between the graph and its tools.
+        self.wraps_tools = any(
+            getattr(self.tool_node, wrap, None) is not None
+            for wrap in ("_wrap_tool_call", "_awrap_tool_call")
+        )
+        #: Channels that a stream of values shows.
+        self.outputs = frozenset(builder.schemas[builder.output_schema])
+        #: Nodes that write nothing but what the script says, which can be stored; None is the client.
+        self.trusted = frozenset({None, START, "tools"} if wraps_model else {None, START, "tools", "model"})
         #: What gives ids to messages before a `DeltaChannel` stores them; LangGraph does it in its loop.
         self.stamp_ids: Callable[[Any, Any], None] | None = None
         if DELTAS is not None:

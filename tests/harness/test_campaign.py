@@ -125,8 +125,9 @@ def test_control_that_violates_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -
 def test_lane_that_drops_writes_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     commit = ReducerLane._commit
 
-    def lossy(self: ReducerLane, writes: list[tuple[str, Any]]) -> None:
-        commit(self, [w for w in writes if not (w[0] == "messages" and _is_note(w[1]))])
+    def lossy(self: ReducerLane, writes: list[tuple[str, Any]], node: str | None = None) -> Any:
+        kept = [w for w in writes if not (w[0] == "messages" and _is_note(w[1]))]
+        return commit(self, kept, node)
 
     monkeypatch.setattr(ReducerLane, "_commit", lossy)
     heard: list[Event] = []
