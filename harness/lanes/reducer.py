@@ -106,6 +106,7 @@ class ReducerLane:
         self._step = _NOT_BEGUN
         self._name = thread
         self._threads = 0
+        self._forks = 0
         self._around: dict[bool, Surroundings] = {}
         self._new_thread()
         self._here = self._surroundings()
@@ -157,6 +158,7 @@ class ReducerLane:
         """Go back to the state before `turn`, with what was still to be done there if `pending`."""
         mark = self._marks[turn]
         self._step = mark.step
+        self._forks += 1
         self._channels = self._copied(mark.channels)
         if self._step == _NOT_BEGUN:
             self._new_thread()
@@ -214,7 +216,9 @@ class ReducerLane:
         if run_async not in self._around:
             thread = f"{self._name}-{self._threads}"
             self._around[run_async] = Surroundings(self._agent.graph, thread, run_async=run_async)
-        return self._around[run_async]
+        here = self._around[run_async]
+        here.fork = self._forks
+        return here
 
     def _run(self, current: Target, stop: StopPoint | None) -> bool:
         loop = self._session.loop

@@ -84,15 +84,19 @@ class _Scratchpad:
     subgraph_counter: _Counter = field(default_factory=_Counter)
 
 
-def _task_id(step: int, place: int) -> str:
-    return f"00000000-0000-4000-{place:04x}-{step:012x}"
+def _task_id(fork: int, step: int, place: int) -> str:
+    return f"{fork:08x}-0000-4000-{place:04x}-{step:012x}"
 
 
 class Surroundings:
-    """Makes the configs of one history's tasks. `thread` is the name of its thread."""
+    """Makes the configs of one history's tasks. `thread` is the name of its thread.
+
+    `fork` counts how often the history went back: task ids are never used twice.
+    """
 
     def __init__(self, graph: Any, thread: str, *, run_async: bool) -> None:
         self._graph = graph
+        self.fork = 0
         manager = AsyncCallbackManager if run_async else CallbackManager
         self._base = ensure_config(
             graph.config,
@@ -107,7 +111,7 @@ class Surroundings:
         self._base["callbacks"] = manager(handlers=[], parent_run_id=_PARENT_RUN)
         self.runtime: Runtime[Any] = Runtime()
         if ExecutionInfo is not None:
-            task, now = _task_id(0, 0), 0.0
+            task, now = _task_id(0, 0, 0), 0.0
             info = ExecutionInfo(
                 checkpoint_id=task, checkpoint_ns=task, task_id=task, thread_id=thread, run_id=None,
                 node_attempt=1, node_first_attempt_time=now,
@@ -124,7 +128,7 @@ class Surroundings:
         config = self._configs.get(name)
         if config is None:
             config = self._configs[name] = self._config(Task(name, (PULL, name)), self._scratchpad)
-        task = _task_id(step, 0)
+        task = _task_id(self.fork, step, 0)
         metadata, own = config["metadata"], config["configurable"]
         metadata["langgraph_step"] = step
         metadata["langgraph_checkpoint_ns"] = own["checkpoint_ns"] = f"{name}:{task}"
@@ -147,7 +151,7 @@ class Surroundings:
         """
         scratchpad = _Scratchpad(step=step, resume=answers)
         config = self._config(task, scratchpad)
-        name = _task_id(step, place)
+        name = _task_id(self.fork, step, place)
         config["metadata"]["langgraph_step"] = step
         config["metadata"]["langgraph_checkpoint_ns"] = f"{task.name}:{name}"
         config["configurable"].update(
@@ -180,7 +184,7 @@ class Surroundings:
             "configurable": {
                 **self._base["configurable"],
                 "checkpoint_id": None,
-                "checkpoint_map": {"": _task_id(0, 0)},
+                "checkpoint_map": {"": _task_id(0, 0, 0)},
                 _RUNTIME: self.runtime,
                 _SCRATCHPAD: scratchpad,
             },

@@ -1,9 +1,10 @@
 """Whatever a middleware may do, both lanes do it alike: record by record, synchronously and not."""
 
+import itertools
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, NotRequired
 
 import pytest
@@ -48,7 +49,7 @@ TALK: tuple[Step, ...] = (
     Rewind(turns_ago=1),
     UserTurn(),
     Continue(),
-    Rewind(turns_ago=50),
+    Rewind(turns_ago=6),
     UserTurn(rounds=(ToolRound(),)),
     Continue(),
 )
@@ -108,6 +109,18 @@ def endings(history: History) -> list[TurnEnded]:
 
 
 both = pytest.mark.parametrize("run_async", [False, True], ids=["sync", "async"])
+
+
+def each(table: Iterable[Any], hooks: tuple[str, ...] = NODE_HOOKS) -> pytest.MarkDecorator:
+    """Run each entry at every hook, in both modes; all but one combination only when slow tests run."""
+    params = []
+    for number, entry in enumerate(table):
+        for place, (hook, run_async) in enumerate(itertools.product(hooks, (False, True))):
+            chosen = place == (3 * number) % (2 * len(hooks))
+            mode = "async" if run_async else "sync"
+            marks = () if chosen else (pytest.mark.slow,)
+            params.append(pytest.param(entry, hook, run_async, marks=marks, id=f"{entry}-{hook}-{mode}"))
+    return pytest.mark.parametrize(("what", "hook", "run_async"), params)
 
 
 # -- what a hook finds around it ------------------------------------------------------------------
@@ -198,14 +211,12 @@ GOTO = {
 }
 
 
-@both
-@pytest.mark.parametrize("hook", NODE_HOOKS)
-@pytest.mark.parametrize("goto", GOTO)
-def test_goto_is_followed_beside_the_edges(goto: str, hook: str, run_async: bool) -> None:
+@each(GOTO)
+def test_goto_is_followed_beside_the_edges(what: str, hook: str, run_async: bool) -> None:
     def go(self: Any, state: Any, runtime: Any) -> Any:
         if sum("gone" in str(m.content) for m in state["messages"]) >= 3:
             return None
-        where = GOTO[goto]
+        where = GOTO[what]
         return Command(goto=where.format(hook=hook) if isinstance(where, str) else where, update=note("gone"))
 
     quiet = {name: lambda self, state, runtime: note("here") for name in ("before_model", "after_model")}
@@ -224,11 +235,11 @@ def test_commands_to_other_graphs(graph: str, run_async: bool) -> None:
 JUMPS = ("tools", "model", "end", "nowhere", 7)
 
 
-@both
-@pytest.mark.parametrize("declared", [True, False])
-@pytest.mark.parametrize("hook", NODE_HOOKS)
-@pytest.mark.parametrize("to", JUMPS)
-def test_jumps(to: Any, hook: str, declared: bool, run_async: bool) -> None:
+@each([*JUMPS, *(f"undeclared {to}" for to in JUMPS)])
+def test_jumps(what: Any, hook: str, run_async: bool) -> None:
+    declared = not str(what).startswith("undeclared")
+    to = what if declared else what.removeprefix("undeclared ")
+
     def jump(self: Any, state: Any, runtime: Any) -> Any:
         if sum("jumped" in str(m.content) for m in state["messages"]) >= 4:
             return None
@@ -303,10 +314,9 @@ REWRITES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 }
 
 
-@both
-@pytest.mark.parametrize("how", REWRITES)
-def test_rewritten_calls(how: str, run_async: bool) -> None:
-    member = {**_rewrite(REWRITES[how]), "tools": [shout, count, command, finish]}
+@each(REWRITES, ("after_model",))
+def test_rewritten_calls(what: str, hook: str, run_async: bool) -> None:
+    member = {**_rewrite(REWRITES[what]), "tools": [shout, count, command, finish]}
     agreed(stack(member), *TALK, run_async=run_async)
 
 
@@ -385,10 +395,9 @@ WRAPS = (
 )
 
 
-@both
-@pytest.mark.parametrize("how", WRAPS)
-def test_wrapped_tool_calls(how: str, run_async: bool) -> None:
-    agreed(stack(_wraps(how)), *TALK, run_async=run_async)
+@each(WRAPS, ("wrap_tool_call",))
+def test_wrapped_tool_calls(what: str, hook: str, run_async: bool) -> None:
+    agreed(stack(_wraps(what)), *TALK, run_async=run_async)
 
 
 # -- what a hook returns --------------------------------------------------------------------------
@@ -432,9 +441,7 @@ RETURNS: dict[str, Callable[[], Any]] = {
 }
 
 
-@both
-@pytest.mark.parametrize("hook", NODE_HOOKS)
-@pytest.mark.parametrize("what", RETURNS)
+@each(RETURNS)
 def test_returned_values(what: str, hook: str, run_async: bool) -> None:
     def give(self: Any, state: Any, runtime: Any) -> Any:
         return RETURNS[what]()
@@ -532,9 +539,7 @@ RAISES: dict[str, Callable[[], Any]] = {
 }
 
 
-@both
-@pytest.mark.parametrize("hook", NODE_HOOKS)
-@pytest.mark.parametrize("what", RAISES)
+@each(RAISES)
 def test_raised_in_a_hook(what: str, hook: str, run_async: bool) -> None:
     def fail(self: Any, state: Any, runtime: Any) -> Any:
         return RAISES[what]()
