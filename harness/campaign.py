@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol
@@ -16,6 +15,8 @@ from .differential import Trial, compare_lanes, is_deterministic, try_out
 from .errors import HarnessBrokenError
 from .events import (
     CandidateResult,
+    Disagreed,
+    Disagreement,
     Found,
     HarnessBroke,
     Listener,
@@ -31,9 +32,11 @@ from .faults import FaultKind, FaultPlace
 from .findings import Finding
 from .invariants.registry import INVARIANTS
 from .on_wire import provider_answers
+from .play import play
 from .reachability import GOALS, goals_of
 from .scenario import Scenario
 from .search import Failure, Search
+from .undisturbed import stopwatch
 from .verdicts import Verdict, merge
 
 _PACKAGES = (
@@ -94,12 +97,14 @@ class Campaign:
         self._graph_agents: dict[str, Agent] = {}
         self._search = Search(self._agents, invariants=options.invariants, keep_clean=options.lane_samples)
         self._erratic: set[str] = set()
+        self._disagreements: dict[str, Disagreement] = {}
         self._lanes_compared = 0
 
     def run(self, explore: Explore) -> RunResult:
         """Run to the end and return the result.
 
-        Raises `HarnessBrokenError` when the lanes disagree or control fails.
+        Raises `HarnessBrokenError` when control fails, or the lanes disagree on it. A candidate on which
+        they disagree becomes inconclusive.
         """
         names = tuple(agent.candidate.name for agent in self._agents)
         versions = installed_versions()
@@ -124,10 +129,10 @@ class Campaign:
         options, search = self.options, self._search
         kinds = frozenset(k for a in self._agents for k in a.candidate.contract.suffers)
         places = frozenset(p for a in self._agents for p in a.places())
-        started = time.perf_counter()
+        started = stopwatch()
         number = 0
         while search.histories < options.max_histories:
-            if options.budget is not None and time.perf_counter() - started > options.budget:
+            if options.budget is not None and stopwatch() - started > options.budget:
                 return False
             self.stream.emit(Stage("generating"))
             count = min(options.batch, options.max_histories - search.histories)
@@ -164,7 +169,8 @@ class Campaign:
         if item is None or not is_deterministic(agent, scenario):
             self._erratic.add(signature.candidate)
         else:
-            confirmed = key in self._in_graph(agent, scenario, trial, comparing=True).violated()
+            graph = self._in_graph(agent, scenario, trial, comparing=True)
+            confirmed = None if graph is None else key in graph.violated()
         held_by = tuple(
             other.candidate.name
             for other in self._agents
@@ -201,12 +207,16 @@ class Campaign:
 
     def _in_graph(
         self, agent: Agent, scenario: Scenario, reducer: Trial, *, comparing: bool = False
-    ) -> Trial:
+    ) -> Trial | None:
+        """Play `scenario` in the graph lane; None when the lanes disagree on this candidate.
+
+        Raises `HarnessBrokenError` when they disagree on control, too: then no candidate is to blame.
+        """
         name = agent.candidate.name
-        if name not in self._graph_agents:
-            self._graph_agents[name] = build_agent(agent.candidate, direct=False)
+        if name in self._disagreements:
+            return None
         graph = try_out(
-            self._graph_agents[name],
+            self._graph_agent(agent),
             scenario,
             lane="graph",
             invariants=self.options.invariants,
@@ -214,14 +224,32 @@ class Campaign:
         )
         self._lanes_compared += 1
         difference = compare_lanes(reducer.history, graph.history)
+        if difference is None:
+            return graph
+        self._check_control(scenario)
+        disagreement = Disagreement(name, scenario, str(difference))
+        self._disagreements[name] = disagreement
+        self.stream.emit(Disagreed(disagreement))
+        return None
+
+    def _check_control(self, scenario: Scenario) -> None:
+        control = self._agent(CONTROL.name)
+        left = play(control, scenario).history
+        right = play(self._graph_agent(control), scenario, lane="graph").history
+        difference = compare_lanes(left, right)
         if difference is not None:
-            self.stream.emit(HarnessBroke(name, scenario, f"6.lanes: {difference}"))
+            self.stream.emit(HarnessBroke(CONTROL.name, scenario, f"6.lanes: {difference}"))
             raise HarnessBrokenError(
-                f"the lanes disagree (6.lanes) on candidate {name}, {difference}",
+                f"the lanes disagree (6.lanes) on {CONTROL.name}, {difference}",
                 place=f"scenario {scenario.digest()}",
                 remedy="Please report this as a bug of Sixfold, with the scenario in the run folder.",
             )
-        return graph
+
+    def _graph_agent(self, agent: Agent) -> Agent:
+        name = agent.candidate.name
+        if name not in self._graph_agents:
+            self._graph_agents[name] = build_agent(agent.candidate, direct=False)
+        return self._graph_agents[name]
 
     def _agent(self, name: str) -> Agent:
         return next(agent for agent in self._agents if agent.candidate.name == name)
@@ -250,6 +278,7 @@ class Campaign:
             unreached,
             candidate.name not in self._erratic,
             tally.figures,
+            self._disagreements.get(candidate.name),
         )
 
     def _verdict(
@@ -257,7 +286,8 @@ class Campaign:
     ) -> Verdict:
         mine = [f for f in findings if f.signature.candidate == name and f.signature.code[0] == str(number)]
         parts = [Verdict.INCONCLUSIVE if f.confirmed is None else Verdict.VIOLATED for f in mine]
-        if name in self._erratic or any(number in GOALS[goal] for goal in unreached):
+        doubtful = name in self._erratic or name in self._disagreements
+        if doubtful or any(number in GOALS[goal] for goal in unreached):
             parts.append(Verdict.INCONCLUSIVE)
         if any(code[0] == str(number) for code in self._search.tallies[name].waivers):
             parts.append(Verdict.WAIVED)

@@ -29,11 +29,34 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
+class Disagreement:
+    """The lanes play `scenario` differently on a candidate and alike on control (check code `6.lanes`).
+
+    Nothing more is known of the candidate then: what the fast lane shows need not hold in the real agent.
+    """
+
+    candidate: str
+    scenario: Scenario
+    detail: str
+
+    @property
+    def file(self) -> str:
+        """Where a run folder keeps the scenario."""
+        return f"disagreements/{self.scenario.digest()}.json"
+
+    @property
+    def reason(self) -> str:
+        """One sentence for people."""
+        return f"6.lanes: the two lanes disagree on this candidate, {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateResult:
     """What a run says of one candidate: a verdict for each judged invariant, and what was reached.
 
     `violations` and `waivers` count histories by check code; `unreached` are goals never reached. `figures`
-    were measured on a sample of the histories.
+    were measured on a sample of the histories. `disagreement` is the first scenario on which its lanes
+    disagree, None when there is none.
     """
 
     name: str
@@ -46,6 +69,7 @@ class CandidateResult:
     unreached: tuple[str, ...]
     deterministic: bool
     figures: Figures = field(default_factory=Figures)
+    disagreement: Disagreement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +118,13 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Disagreed:
+    """The lanes disagree on a candidate, which becomes inconclusive; the run goes on with the others."""
+
+    disagreement: Disagreement
+
+
+@dataclass(frozen=True, slots=True)
 class HarnessBroke:
     """The harness contradicted itself on this scenario; the run ends."""
 
@@ -109,7 +140,7 @@ class RunFinished:
     result: RunResult
 
 
-Event = RunStarted | Progressed | Stage | Found | HarnessBroke | RunFinished
+Event = RunStarted | Progressed | Stage | Found | Disagreed | HarnessBroke | RunFinished
 Listener = Callable[[Event], None]
 
 

@@ -6,11 +6,12 @@ from .comparisons import COMPARISONS
 from .invariants.checks import Rule
 from .invariants.registry import CHECKS
 
-#: The lanes must agree on every history that both have played; a difference ends the run.
+#: The lanes must agree on every history that both have played: a candidate on which they do not is
+#: inconclusive; when they disagree on control, too, the run ends.
 LANES = Rule(
     "6.lanes",
     "the lanes disagree",
-    "The fast lane would not tell what the real agent does; no verdict of the run could be trusted.",
+    "The fast lane would not tell what the real agent does; no verdict on the candidate could be trusted.",
 )
 
 RULES: tuple[Rule, ...] = (*sorted((*CHECKS, *COMPARISONS), key=lambda rule: rule.code[0]), LANES)

@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from .errors import SixfoldError
-from .events import CandidateResult, Event, Found, HarnessBroke, RunFinished, RunResult, RunStarted
+from .events import (
+    CandidateResult,
+    Disagreed,
+    Event,
+    Found,
+    HarnessBroke,
+    RunFinished,
+    RunResult,
+    RunStarted,
+)
 from .figures import figures_data
 from .findings import Finding
 from .history import history_to_json
@@ -61,6 +70,7 @@ def finding_data(finding: Finding) -> dict[str, Any]:
 
 
 def _candidate_data(result: CandidateResult) -> dict[str, Any]:
+    doubt = result.disagreement
     return {
         "name": result.name,
         "target": result.target,
@@ -72,6 +82,7 @@ def _candidate_data(result: CandidateResult) -> dict[str, Any]:
         "unreached": list(result.unreached),
         "deterministic": result.deterministic,
         "figures": figures_data(result.figures),
+        "disagreement": None if doubt is None else {"reason": doubt.reason, "scenario": doubt.file},
     }
 
 
@@ -114,6 +125,8 @@ class RunFolder:
             case Found(finding=finding):
                 self._save(f"scenarios/{finding.id}.json", to_json(finding.scenario))
                 self._save(f"histories/{finding.id}.json", history_to_json(finding.history))
+            case Disagreed(disagreement=disagreement):
+                self._save(disagreement.file, to_json(disagreement.scenario))
             case HarnessBroke(scenario=scenario, candidate=candidate, detail=detail):
                 self._save("broken/scenario.json", to_json(scenario))
                 self._save("broken/why.json", _json({"candidate": candidate, "detail": detail}))

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ..harness.events import CandidateResult, RunResult
+from ..harness.events import CandidateResult, Disagreement, RunResult
 from ..harness.faults import PACKAGES
 from ..harness.findings import Finding
 from ..harness.harmless import harmless
@@ -37,9 +37,9 @@ def print_result(console: Console, result: RunResult, *, replay: str) -> None:
     _print_matrix(console, result)
     _print_reached(console, result)
     _print_measured(console, result)
-    targets = {candidate.name: candidate.target for candidate in result.candidates}
+    candidates = {candidate.name: candidate for candidate in result.candidates}
     for group in _grouped(result.findings):
-        _print_group(console, group, replay, targets[group[0].signature.candidate])
+        _print_group(console, group, replay, candidates[group[0].signature.candidate])
     _print_summary(console, result)
 
 
@@ -83,6 +83,8 @@ def _print_reached(console: Console, result: RunResult) -> None:
             say(console, Text(warning, style="magenta"), 2)
         if not candidate.deterministic:
             say(console, Text("not deterministic: two replays of one scenario differ", style="magenta"), 2)
+        if candidate.disagreement is not None:
+            _print_disagreement(console, candidate.disagreement)
     console.print()
 
 
@@ -92,6 +94,13 @@ def _print_measured(console: Console, result: RunResult) -> None:
         for remark in remarks(candidate):
             say(console, f"{harmless(candidate.name, 60)}: {remark}", 2)
     console.print()
+
+
+def _print_disagreement(console: Console, disagreement: Disagreement) -> None:
+    reason = f"inconclusive, {harmless(disagreement.reason, 1200)}"
+    say(console, Text(reason, style="magenta"), 2)
+    saved = f"they agree on control; the scenario is saved in {disagreement.file}; please report it"
+    say(console, Text(saved, style="magenta"), 2)
 
 
 def _reached(candidate: CandidateResult) -> str:
@@ -131,13 +140,14 @@ def _needs(finding: Finding) -> str:
     return ", ".join(parts)
 
 
-def _confirmation(finding: Finding) -> str:
+def _confirmation(finding: Finding, *, disagreed: bool) -> str:
     if finding.confirmed is None:
-        return "inconclusive: the candidate is not deterministic"
+        why = "the lanes disagree on the candidate" if disagreed else "the candidate is not deterministic"
+        return f"inconclusive: {why}"
     return f"{'' if finding.confirmed else 'NOT '}confirmed in the real create_agent graph"
 
 
-def _print_group(console: Console, group: list[Finding], replay: str, target: str) -> None:
+def _print_group(console: Console, group: list[Finding], replay: str, candidate: CandidateResult) -> None:
     first = group[0]
     for finding in group:
         check = rule_by_code(finding.signature.code)
@@ -161,9 +171,10 @@ def _print_group(console: Console, group: list[Finding], replay: str, target: st
     for marked in remarks.values():
         _print_remarks(console, marked)
     held = ", ".join(harmless(name, 60) for name in first.held_by) or "no other candidate"
-    say(console, f"{_confirmation(first)}; holds on the same history: {held}", 2)
+    confirmation = _confirmation(first, disagreed=candidate.disagreement is not None)
+    say(console, f"{confirmation}; holds on the same history: {held}", 2)
     say(console, f"shows at {harmless(first.signature.by, 80)}; first seen in history {first.histories}", 2)
-    command = f"{replay}/scenarios/{first.id}.json {harmless(target, 400)}"
+    command = f"{replay}/scenarios/{first.id}.json {harmless(candidate.target, 400)}"
     console.print(Text(f"  {command}", style="cyan"), soft_wrap=True)
     console.print()
 

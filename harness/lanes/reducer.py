@@ -35,7 +35,7 @@ from .supersteps import (
     tasks_of,
     write_out,
 )
-from .surroundings import MAX_SUPERSTEPS, PULL, Surroundings, Task, Writes
+from .surroundings import MAX_SUPERSTEPS, PULL, Surroundings, Task, Writes, setting_of
 
 #: The number of the last superstep before a thread has begun.
 _NOT_BEGUN = -2
@@ -214,8 +214,11 @@ class ReducerLane:
     def _surroundings(self) -> Surroundings:
         run_async = self._session.loop is not None
         if run_async not in self._around:
-            thread = f"{self._name}-{self._threads}"
-            self._around[run_async] = Surroundings(self._agent.graph, thread, run_async=run_async)
+            thread, graph = f"{self._name}-{self._threads}", self._agent.graph
+            settings = self._wiring.settings
+            if (thread, run_async) not in settings:
+                settings[thread, run_async] = setting_of(graph, thread, run_async=run_async)
+            self._around[run_async] = Surroundings(graph, settings[thread, run_async])
         here = self._around[run_async]
         here.fork = self._forks
         return here

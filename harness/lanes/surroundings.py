@@ -88,35 +88,46 @@ def _task_id(fork: int, step: int, place: int) -> str:
     return f"{fork:08x}-0000-4000-{place:04x}-{step:012x}"
 
 
+class Setting(NamedTuple):
+    """What all tasks of a thread share: the config of the invocation and the runtime."""
+
+    config: RunnableConfig
+    runtime: Runtime[Any]
+
+
+def setting_of(graph: Any, thread: str, *, run_async: bool) -> Setting:
+    """Return the setting of invocations of `graph` in `thread`."""
+    config = ensure_config(
+        graph.config,
+        {
+            "configurable": {"thread_id": thread},
+            "recursion_limit": MAX_SUPERSTEPS,
+            "max_concurrency": 1,
+        },
+    )
+    if not config.get("tags"):
+        config.pop("tags", None)  # LangGraph leaves it out when there are none
+    manager = AsyncCallbackManager if run_async else CallbackManager
+    config["callbacks"] = manager(handlers=[], parent_run_id=_PARENT_RUN)
+    runtime: Runtime[Any] = Runtime()
+    if ExecutionInfo is not None:
+        task = _task_id(0, 0, 0)
+        info = ExecutionInfo(checkpoint_id=task, checkpoint_ns=task, task_id=task, thread_id=thread)
+        runtime = replace(runtime, execution_info=info)
+    return Setting(config, runtime)
+
+
 class Surroundings:
-    """Makes the configs of one history's tasks. `thread` is the name of its thread.
+    """Makes the configs of one history's tasks.
 
     `fork` counts how often the history went back: task ids are never used twice.
     """
 
-    def __init__(self, graph: Any, thread: str, *, run_async: bool) -> None:
+    def __init__(self, graph: Any, setting: Setting) -> None:
         self._graph = graph
+        self._base = setting.config
+        self.runtime = setting.runtime
         self.fork = 0
-        manager = AsyncCallbackManager if run_async else CallbackManager
-        self._base = ensure_config(
-            graph.config,
-            {
-                "configurable": {"thread_id": thread},
-                "recursion_limit": MAX_SUPERSTEPS,
-                "max_concurrency": 1,
-            },
-        )
-        if not self._base.get("tags"):
-            self._base.pop("tags", None)  # LangGraph leaves it out when there are none
-        self._base["callbacks"] = manager(handlers=[], parent_run_id=_PARENT_RUN)
-        self.runtime: Runtime[Any] = Runtime()
-        if ExecutionInfo is not None:
-            task, now = _task_id(0, 0, 0), 0.0
-            info = ExecutionInfo(
-                checkpoint_id=task, checkpoint_ns=task, task_id=task, thread_id=thread, run_id=None,
-                node_attempt=1, node_first_attempt_time=now,
-            )  # fmt: skip
-            self.runtime = replace(self.runtime, execution_info=info)
         self._scratchpad = _Scratchpad()
         self._configs: dict[str, RunnableConfig] = {}
 

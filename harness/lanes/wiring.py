@@ -10,6 +10,8 @@ from langgraph.channels import BinaryOperatorAggregate, EphemeralValue, LastValu
 from langgraph.constants import START
 from langgraph.graph import add_messages
 
+from .surroundings import Setting
+
 #: Channels that a superstep without writes to them leaves as they are.
 _LASTING = (LastValue, BinaryOperatorAggregate, UntrackedValue)
 
@@ -95,6 +97,8 @@ class Wiring:
             getattr(self.tool_node, wrap, None) is not None
             for wrap in ("_wrap_tool_call", "_awrap_tool_call")
         )
+        #: What invocations find around them, by thread and mode.
+        self.settings: dict[tuple[str, bool], Setting] = {}
         #: Channels that a stream of values shows.
         self.outputs = frozenset(builder.schemas[builder.output_schema])
         #: Nodes that write nothing but what the script says, which can be stored; None is the client.

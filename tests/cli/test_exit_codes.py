@@ -1,6 +1,7 @@
 """Exit codes: 0 nothing found, 1 findings, 2 inconclusive, 3 usage, 4 the harness is broken."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,26 +70,40 @@ def test_usage(sixfold: Sixfold) -> None:
     assert sixfold("run", "mine.py:Nothing", *FEW).code == 3
 
 
+def _lossy(monkeypatch: pytest.MonkeyPatch, lost: Callable[[Any], bool]) -> None:
+    """Make the reducer lane drop the lists of messages that `lost` names."""
+    commit = ReducerLane._commit
+
+    def forgetful(self: ReducerLane, writes: list[tuple[str, Any]], node: str | None = None) -> Any:
+        return commit(self, [w for w in writes if not (isinstance(w[1], list) and lost(w[1]))], node)
+
+    monkeypatch.setattr(ReducerLane, "_commit", forgetful)
+
+
 def test_broken_harness_leaves_the_scenario(
     sixfold: Sixfold, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    commit = ReducerLane._commit
-
-    def forgetful(self: ReducerLane, writes: list[tuple[str, Any]]) -> None:
-        commit(self, [w for w in writes if not _copies(w[1])])
-
-    monkeypatch.setattr(ReducerLane, "_commit", forgetful)
+    _lossy(monkeypatch, lambda messages: any(m.type == "tool" for m in messages))
     outcome = sixfold("run", "mine.py:Copies", *FEW)
     assert outcome.code == 4
     assert "6.lanes" in outcome.err
     assert "Traceback" not in outcome.err
     assert load(tmp_path / "runs/latest/broken/scenario.json").steps
     why = json.loads((tmp_path / "runs/latest/broken/why.json").read_text())
-    assert why["candidate"] == "mine.py:Copies"
+    assert why["candidate"] == "control"
 
 
-def _copies(value: Any) -> bool:
-    return isinstance(value, list) and any(str(getattr(m, "id", "")).endswith("-copy") for m in value)
+def test_candidate_on_which_the_lanes_disagree_is_inconclusive(
+    sixfold: Sixfold, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _lossy(monkeypatch, lambda messages: any(str(m.id).endswith("-copy") for m in messages))
+    outcome = sixfold("run", "mine.py:Copies", *FEW)
+    assert outcome.code == 2
+    assert "inconclusive, 6.lanes: the two lanes disagree" in outcome.out
+    verdicts = json.loads((tmp_path / "runs/latest/verdicts.json").read_text())
+    [doubt] = [c["disagreement"] for c in verdicts["candidates"] if c["name"] == "mine.py:Copies"]
+    assert doubt["reason"].startswith("6.lanes")
+    assert load(tmp_path / "runs/latest" / doubt["scenario"]).steps
 
 
 def test_error_of_the_candidate_is_a_finding(sixfold: Sixfold) -> None:

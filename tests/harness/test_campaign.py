@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from langchain.agents.middleware import AgentMiddleware
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
 
 from sixfold.cli.run import exit_code
 from sixfold.harness.campaign import Campaign
 from sixfold.harness.candidate import CONTROL, Candidate, Contract
 from sixfold.harness.errors import ExitCode, HarnessBrokenError
-from sixfold.harness.events import Event, HarnessBroke, Options, RunResult
+from sixfold.harness.events import Disagreed, Event, HarnessBroke, Options, RunResult
 from sixfold.harness.invariants import registry
 from sixfold.harness.invariants.checks import Check, Violation
 from sixfold.harness.lanes.reducer import ReducerLane
@@ -122,19 +122,44 @@ def test_control_that_violates_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -
     assert broke.scenario.steps
 
 
-def test_lane_that_drops_writes_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def _lossy(monkeypatch: pytest.MonkeyPatch, lost: Callable[[Any], bool]) -> None:
+    """Make the reducer lane drop the lists of messages that `lost` names."""
     commit = ReducerLane._commit
 
     def lossy(self: ReducerLane, writes: list[tuple[str, Any]], node: str | None = None) -> Any:
-        kept = [w for w in writes if not (w[0] == "messages" and _is_note(w[1]))]
-        return commit(self, kept, node)
+        return commit(self, [w for w in writes if not (w[0] == "messages" and lost(w[1]))], node)
 
     monkeypatch.setattr(ReducerLane, "_commit", lossy)
+
+
+def test_lane_that_drops_writes_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    _lossy(monkeypatch, lambda value: isinstance(value, list) and isinstance(value[0], ToolMessage))
     heard: list[Event] = []
-    with pytest.raises(HarnessBrokenError, match=r"6\.lanes"):
+    with pytest.raises(HarnessBrokenError, match=r"6\.lanes.*control"):
         run(PLANTED["3.attach-not-latest"].correct, PLANTED["1.state-in-history"].correct,
             listener=heard.append)  # fmt: skip
-    assert any(isinstance(event, HarnessBroke) for event in heard)
+    [broke] = [event for event in heard if isinstance(event, HarnessBroke)]
+    assert broke.candidate == CONTROL.name
+
+
+def test_lane_that_drops_what_one_candidate_writes_leaves_the_others_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _lossy(monkeypatch, _is_note)
+    heard: list[Event] = []
+    noting = PLANTED["3.attach-not-latest"].correct
+    result = run(noting, PLANTED["2.duplicate"].flawed, listener=heard.append)
+    by_name = {candidate.name: candidate for candidate in result.candidates}
+    doubt = by_name[noting.name].disagreement
+    assert doubt is not None
+    assert "6.lanes" in doubt.reason
+    assert doubt.scenario.steps
+    assert set(by_name[noting.name].verdicts.values()) == {Verdict.INCONCLUSIVE}
+    assert [event.disagreement for event in heard if isinstance(event, Disagreed)] == [doubt]
+    assert by_name["control"].disagreement is None
+    assert any(finding.confirmed for finding in result.findings)
+    assert exit_code(result) is ExitCode.FINDINGS
+    assert exit_code(run(noting)) is ExitCode.INCONCLUSIVE
 
 
 def _is_note(value: Any) -> bool:
