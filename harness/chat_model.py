@@ -70,12 +70,10 @@ class FakeChatModel(BaseChatModel):
     def _answer(self, messages: Sequence[BaseMessage], *, synchronous: bool = True) -> AIMessage:
         if self.session is None:
             raise RuntimeError("the fake chat model was called outside of a session")
-        if synchronous and self.only_async:
-            self.session.refuse(messages, "this model has no synchronous client")
         if self.speaks_script:
             answer: AIMessage = self.session.model_called(messages)
             return answer
-        return AIMessage(self.session.summarise(messages))
+        return AIMessage(self.session.summarise(messages, refused=synchronous and self.only_async))
 
     def _generate(
         self,

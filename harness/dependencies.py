@@ -53,13 +53,13 @@ def summarise(session: Session, messages: Sequence[BaseMessage], by: str) -> str
     return _badly(struck[1].summary, recap)
 
 
-def refuse(session: Session, messages: Sequence[BaseMessage], by: str, why: str) -> NoReturn:
-    """Record a summariser call that the model itself cannot take, and raise what such a client raises."""
+def refuse(session: Session, messages: Sequence[BaseMessage], by: str) -> NoReturn:
+    """Record a synchronous call of a summariser that has no such client, and raise what it raises."""
     found = mentions(unescaped("\n".join(text_of(message.content) for message in messages)))
     session.history.records.append(
         Summarised(session.turn, by, found.utterances, found.quoted, "raise", faithful=False)
     )
-    raise NotImplementedError(why)
+    raise NotImplementedError("this model has no synchronous client")
 
 
 def _badly(kind: BadSummary, recap: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from operator import is_
-from typing import Any, NoReturn
+from typing import Any
 from weakref import proxy
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -18,6 +18,7 @@ from .chat_model import FakeChatModel
 from .clock import VirtualClock
 from .environment import DynamicState, Environment
 from .faults import Fault, FaultKind, FaultPlace, FaultPlan, is_injected
+from .handed import Handed
 from .history import FaultFired, Fold, Happened, History, HookRan, Mutated, Requested, TurnEnded
 from .ledger import Ledger, Utterance
 from .loop import DeterministicLoop
@@ -64,6 +65,7 @@ class Session:
         self.history = History(candidate, lane)
         self.ledger = Ledger()
         self.book = ViewBook(watching=hooked)
+        self.handed = Handed()
         me = proxy(self)  # candidates keep the environment: a cycle would leave each history to the collector
         self.environment = Environment(
             model=model,
@@ -94,7 +96,6 @@ class Session:
         self._known: list[BaseMessage] = []
         self._old = 0
         self._pending: tuple[str, list[BaseMessage], tuple[BaseMessage, ...]] | None = None
-        self._handed: dict[int, tuple[BaseMessage, int]] = {}
         self.ledger.states.append((0, self.environment.state.token()))
         model.attach(self)
 
@@ -202,13 +203,9 @@ class Session:
         result: ToolMessage = spoken.message
         return result
 
-    def summarise(self, messages: Sequence[BaseMessage]) -> str:
-        """Answer an auxiliary model call: every utterance mentioned, bare, in order."""
-        return dependencies.summarise(self, messages, self._where)
-
-    def refuse(self, messages: Sequence[BaseMessage], why: str) -> NoReturn:
-        """Fail an auxiliary model call that the model cannot take in this form."""
-        dependencies.refuse(self, messages, self._where, why)
+    def summarise(self, messages: Sequence[BaseMessage], *, refused: bool = False) -> str:
+        """Answer an auxiliary model call: every utterance mentioned, bare, in order; or refuse it."""
+        return (dependencies.refuse if refused else dependencies.summarise)(self, messages, self._where)
 
     def depend(self, at: FaultPlace) -> None:
         """Let the fault planned for this call of a dependency strike, if there is one."""
@@ -273,25 +270,8 @@ class Session:
 
     def wrote(self, by: str, messages: list[BaseMessage]) -> None:
         """Announce the messages that the running node is about to commit."""
-        again = self._hand_over(messages) if messages and "." in by else ()
+        again = self.handed.over(messages, self.turn) if messages and "." in by else ()
         self._pending = (by, messages, again)
-
-    def _hand_over(self, messages: Sequence[BaseMessage]) -> tuple[BaseMessage, ...]:
-        """Return the objects handed over in an earlier turn; remember those that the reducer will name."""
-        again = []
-        for message in messages:
-            known = self._handed.get(id(message))
-            if known is not None and known[1] < self.turn:
-                again.append(message)
-            elif known is None and self.book.is_random(message.id):
-                self._handed[id(message)] = message, self.turn
-        return tuple(again)
-
-    def stored(self, messages: list[BaseMessage]) -> list[BaseMessage]:
-        """Return the messages as a checkpointer gives them back: none is an object that a hook holds."""
-        if not self._handed or not any(id(message) in self._handed for message in messages):
-            return messages
-        return [m.model_copy(deep=True) if id(m) in self._handed else m for m in messages]
 
     def folded(self, messages: Sequence[BaseMessage]) -> None:
         """Record the state after the announced writes were folded; nothing when none were.

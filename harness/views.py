@@ -113,6 +113,11 @@ def _fields_of(message: BaseMessage) -> dict[str, Any]:
     return fields
 
 
+def is_random(raw: str | None) -> bool:
+    """Tell whether `raw` is no id yet, or one that was drawn at random."""
+    return raw is None or (len(raw) >= _UUID_LENGTH and _RANDOM_ID.fullmatch(raw) is not None)
+
+
 class ViewBook:
     """Views of the messages of one history, with ids renumbered in order of appearance.
 
@@ -165,11 +170,6 @@ class ViewBook:
         if raw is None:
             return None
         return _RANDOM_ID.sub(self._number, raw) if len(raw) >= _UUID_LENGTH else raw
-
-    @staticmethod
-    def is_random(raw: str | None) -> bool:
-        """Tell whether `raw` is no id yet, or one that was drawn at random."""
-        return raw is None or (len(raw) >= _UUID_LENGTH and _RANDOM_ID.fullmatch(raw) is not None)
 
     def _number(self, match: re.Match[str]) -> str:
         return self._names.setdefault(match.group(), f"new{len(self._names) + 1}")

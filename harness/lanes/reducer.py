@@ -203,7 +203,7 @@ class ReducerLane:
     def _load_messages(self) -> None:
         """Part the stored messages from the objects that hooks hold, as loading a checkpoint does."""
         messages = self._values.get("messages", [])
-        apart = self._session.stored(messages)
+        apart = self._session.handed.parted(messages)
         if apart is not messages:
             self._channels["messages"] = self._channels["messages"].from_checkpoint(apart)
             self._values["messages"] = apart

@@ -38,8 +38,8 @@ class Case:
     """One public bug. Each of `codes` is enough; `fixed` is None while the bug is still open.
 
     `figure` names what is measured where no check judges: it must be above zero with the bug and zero
-    without. `plain` names a module that is run instead of a search, where Sixfold cannot drive the version. `beside`
-    are fault kinds under which the fixed version still does the same: another bug, not this one.
+    without. `plain` names a module that is run instead of a search, where Sixfold cannot drive the version.
+    `beside` are fault kinds under which the fixed version still does the same: another bug, not this one.
     """
 
     name: str

@@ -71,7 +71,7 @@ def hunt(
 
 
 def measured(candidate: Candidate, figure: str, *, most: int = MOST_HISTORIES, seed: int = 0) -> Hunted:
-    """Search until the figure is above zero, and return the shrunk scenario; the code is the figure's name."""
+    """Search until the figure is above zero, and return the shrunk scenario, with the figure as its code."""
     agent = build_agent(candidate, direct=True)
     witness: list[Scenario] = []
     histories = 0

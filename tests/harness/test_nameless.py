@@ -32,9 +32,7 @@ class Notes(AgentMiddleware[Any, Any, Any]):
 
 
 def _candidate(*, past: bool, named: bool) -> Candidate:
-    return Candidate(
-        name=f"notes-{past}-{named}", build=lambda _environment: [Notes(past=past, named=named)]
-    )
+    return Candidate(name=f"notes-{past}-{named}", build=lambda _environment: [Notes(past=past, named=named)])
 
 
 @pytest.mark.parametrize("lane", ["reducer", "graph"])
