@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from . import script
@@ -15,8 +16,9 @@ from .history import History
 from .lanes.stopping import Base, StopPoint
 from .ledger import Ledger
 from .loop import DeterministicLoop
+from .observed import ObservedSession, OnRequest
 from .scenario import Scenario
-from .session import OnRequest, Session
+from .session import Session
 from .steps import (
     AdvanceClock,
     ChangeState,
@@ -91,7 +93,8 @@ class Player:
     ) -> None:
         self._rewinds = rewinds
         candidate = agent.candidate
-        self._session = Session(
+        make = Session if on_request is None else partial(ObservedSession, on_request)
+        self._session: Session = make(
             candidate.name,
             lane,
             agent.model,
@@ -99,7 +102,6 @@ class Player:
             clock=clock or VirtualClock(),
             hooked=bool(agent.interposers),
         )
-        self._session.on_request = on_request
         self._agent = agent
         agent.open(self._session)
         self._lane: Lane = lane_of(agent, self._session)

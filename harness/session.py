@@ -6,7 +6,7 @@ Both lanes drive the same session; the fake model, the fake tool and the interpo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import is_
 from typing import Any
 from weakref import proxy
@@ -31,10 +31,6 @@ SPARE_MODEL_CALLS = 20
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
 
-#: Sees each model request: the index of its history record, and its messages, which it must not change.
-OnRequest = Callable[[int, Sequence[BaseMessage]], None]
-
-
 class RunawayLoopError(Exception):
     """The agent kept calling the model although the script has ended."""
 
@@ -48,8 +44,7 @@ class Session:
 
     `world` are the fault kinds that can strike; `hooked` tells whether the candidate has any hooks. The
     session is its own recorder: `history` and `ledger` grow while it runs. `loop` is set while the
-    session runs asynchronously. `on_request`, when set, sees the messages of each model request, of
-    which the history keeps views only.
+    session runs asynchronously.
     """
 
     def __init__(
@@ -81,7 +76,6 @@ class Session:
         self.failed_tool: Fault | None = None
         self.edited_by = ""
         self.loop: DeterministicLoop | None = None
-        self.on_request: OnRequest | None = None
         self._world = world
         self._script = Script(0, ())
         self._scripts: list[Script] = []
@@ -167,8 +161,6 @@ class Session:
         system, views = self._request_of(messages)
         edited_by, self.edited_by = self.edited_by, ""
         self.history.records.append(Requested(self.turn, self._calls, system, views, edited_by))
-        if self.on_request is not None:
-            self.on_request(len(self.history.records) - 1, messages)
         if self._calls > len(self._script.rounds) + SPARE_MODEL_CALLS:
             raise RunawayLoopError(f"the model was called {self._calls} times in one turn")
         self.depend("model")
