@@ -69,12 +69,11 @@ class GraphLane:
         return self._run({"messages": messages}, stop)
 
     def resume(self) -> bool:
-        """Go on from where the turn was stopped or failed, or from the start; return whether it was stopped."""
-        going_on = self._resumable and bool(self._graph.get_state(self._config).next)
-        again = (
-            Command(resume={asked.id: answer(asked.value) for asked in self._asked}) if self._asked else None
-        )
-        return self._run(again if going_on else {"messages": []}, None)
+        """Go on from where the turn was stopped or failed, or from the start; return whether it stopped."""
+        if not (self._resumable and self._graph.get_state(self._config).next):
+            return self._run({"messages": []}, None)
+        answers = {asked.id: answer(asked.value) for asked in self._asked}
+        return self._run(Command(resume=answers) if answers else None, None)
 
     def fail(self, *, resumable: bool) -> None:
         """Remember that a turn was aborted, and whether it may be resumed."""

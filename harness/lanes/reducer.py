@@ -120,7 +120,7 @@ class ReducerLane:
         return self._run(self._commit([("messages", list(messages))], START), stop)
 
     def resume(self) -> bool:
-        """Go on from where the turn was stopped or failed, or from the start; return whether it was stopped."""
+        """Go on from where the turn was stopped or failed, or from the start; return whether it stopped."""
         if self._resumable and self._pending is not None:
             target, halted = self._pending, self._halted
             self._begin_anew()
@@ -290,7 +290,7 @@ class ReducerLane:
         if "runtime" in node.wanted and len(node.wanted) == 1:
             supplied = {"runtime": here.runtime}
         else:
-            known = {"runtime": here.runtime, "config": config, "store": None}
+            known: dict[str, Any] = {"runtime": here.runtime, "config": config, "store": None}
             supplied = {name: known[name] for name in node.wanted}
         if self._session.loop is not None and node.afunc is not None:
             update = await node.afunc(state, **supplied)

@@ -48,6 +48,10 @@ class Task(NamedTuple):
         return self.path[:2]
 
 
+#: LangGraph's own; it looks at no more of its arguments than what is here.
+_read_state: Any = local_read
+
+
 class _Written(NamedTuple):
     """The part of a task that `local_read` looks at."""
 
@@ -170,7 +174,7 @@ class Surroundings:
                 _TASK: name,
                 "checkpoint_ns": f"{task.name}:{name}",
                 _SEND: writes.extend,
-                _READ: partial(local_read, scratchpad, channels, {}, _Written(writes)),
+                _READ: partial(_read_state, scratchpad, channels, {}, _Written(writes)),
                 _READ_STATE: None,
             }
         )
