@@ -13,7 +13,7 @@ from typing import Annotated, Any, Required, get_type_hints
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, AgentState
-from langchain_core.messages import AnyMessage, ToolMessage
+from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from typing_extensions import TypedDict
@@ -25,6 +25,7 @@ from .environment import SMALL_WINDOW, Environment
 from .errors import SixfoldError, TargetError
 from .faults import DEPENDENCIES, HOOKS, FaultPlace
 from .interposer import Interposer, interpose
+from .lanes.plain_model import PlainModel
 from .lanes.wiring import DELTAS, Wiring
 from .session import Session
 from .steps import StackForm
@@ -102,7 +103,6 @@ class Agent:
     runs_sync: bool
     runs_async: bool
     stack: StackForm = "in_order"
-    wraps_model: bool = False
     twin: Agent | None = field(default=None, repr=False, compare=False)
     variants: dict[StackForm, Agent] = field(default_factory=dict, repr=False, compare=False)
 
@@ -159,7 +159,7 @@ class Agent:
             fields["messages"] = Required[Annotated[list[AnyMessage], DELTAS.channel(DELTAS.reducer)]]
             schema = TypedDict("AgentStateInDeltas", fields)  # type: ignore[misc]
             graph = _compile(self.model, self.interposers, self.running, state_schema=schema)
-            self.twin = replace(self, graph=graph, wiring=Wiring(graph, wraps_model=self.wraps_model))
+            self.twin = replace(self, graph=graph, wiring=Wiring(graph, self.wiring.plain_model))
         return self.twin if self.twin.wiring.keeps_deltas else None
 
     def renew(self, session: Session) -> None:
@@ -222,22 +222,20 @@ def _arrange(candidate: Candidate, model: FakeChatModel, running: _Running, form
             place=candidate.target or candidate.name,
             remedy="Check that the same stack works in your own create_agent call.",
         ) from error
+    wraps = any(_overrides(i, name) for i in interposers for name in ("wrap_model_call", "awrap_model_call"))
+    plain = None
+    if not wraps and isinstance(model.scripted, DirectFakeChatModel):
+        plain = PlainModel(model.scripted, SystemMessage(SYSTEM_PROMPT))
     # LangChain and compiled graphs live as long as the process; the collector need not walk them again.
     gc.freeze()
-    wraps_model = any(
-        _overrides(interposer, hook)
-        for interposer in interposers
-        for hook in ("wrap_model_call", "awrap_model_call")
-    )
     return Agent(
         candidate,
         model,
         interposers,
         graph,
-        Wiring(graph, wraps_model=wraps_model),
+        Wiring(graph, plain),
         running,
         runs_sync=not any(_only(interposer, "a{}", "{}") for interposer in interposers),
         runs_async=not any(_only(interposer, "wrap_{}_call", "awrap_{}_call") for interposer in interposers),
         stack=form,
-        wraps_model=wraps_model,
     )

@@ -134,8 +134,8 @@ class ViewBook:
         seen = self._seen.get(id(message))
         if seen is not None and seen[0] is message:
             _, view, fields = seen
-            # The reducer gives an id to a message without one: that can happen behind anybody's back.
-            if fields == message.__dict__ if fields is not None else view.id is not None:
+            # A reducer gives an id to a message without one, whoever else may touch it.
+            if fields == message.__dict__ if fields is not None else view[0] or message.id is None:
                 return view
         return self._look_at(message)
 
@@ -176,8 +176,8 @@ class ViewBook:
 
     def _make(self, message: BaseMessage) -> View:
         # Each kind of message has these fields or has them not; asking for its class costs far more.
+        content = message.content
         fields = message.__dict__
-        content = fields["content"]
         called = fields.get("tool_calls")
         calls = tuple([str(call.get("id")) for call in called]) if called else ()
         misspelt = fields.get("invalid_tool_calls")

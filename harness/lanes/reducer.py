@@ -1,8 +1,8 @@
 """The reducer lane: the agent's own nodes, edges and channels, without LangGraph's scheduler.
 
 Node functions, routing functions and channels are the very objects that `create_agent` built, so
-hook order, wrapping and folding are the library's; only the loop around them is ours. It is written
-once, as coroutines that never suspend in a synchronous run.
+hook order, wrapping and folding are the library's; only the loop around them is ours, and the call of
+a model that nothing wraps. It is written once, as coroutines that never suspend in a synchronous run.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ from .surroundings import MAX_SUPERSTEPS, PULL, Surroundings, Task, Writes, sett
 
 #: The number of the last superstep before a thread has begun.
 _NOT_BEGUN = -2
+
+#: The node that calls the model.
+MODEL = "model"
 
 
 def _plain_command(command: Any) -> bool:
@@ -245,7 +248,7 @@ class ReducerLane:
                 self._pending = None
                 return False
             self._pending = current
-            was_tools = current != "model" and "tools" in targets(current)
+            was_tools = current != MODEL and "tools" in targets(current)
             try:
                 current = await self._superstep(current)
             except GraphInterrupt as asked:
@@ -262,7 +265,7 @@ class ReducerLane:
 
     def _stops(self, current: Target, was_tools: bool, stop: StopPoint) -> bool:
         here = {
-            "before_answer": "model" in targets(current),
+            "before_answer": MODEL in targets(current),
             "after_calls": "tools" in targets(current),
             "after_results": was_tools and current != END,
         }
@@ -279,13 +282,16 @@ class ReducerLane:
             if self._wiring.folds_together:
                 return self._commit([("messages", results)], "tools")
             return self._commit([("messages", [result]) for result in results], "tools")
+        values = self._values
+        plain = self._wiring.plain_model
+        if plain is not None and current == MODEL and plain.answers(values["messages"]):
+            return self._commit(plain.answer(values["messages"]), MODEL)
         node = self._wiring.nodes.get(current) if isinstance(current, str) else None
         if node is None:
             return await self._mixed(current)
         here = self._here
         config = here.enter(node.name, self._step + 1)
         var_child_runnable_config.set(config)
-        values = self._values
         state = {name: values[name] for name in node.fields if name in values}
         if "runtime" in node.wanted and len(node.wanted) == 1:
             supplied = {"runtime": here.runtime}

@@ -10,6 +10,7 @@ from langgraph.channels import BinaryOperatorAggregate, EphemeralValue, LastValu
 from langgraph.constants import START
 from langgraph.graph import add_messages
 
+from .plain_model import PlainModel
 from .surroundings import Setting
 
 #: Channels that a superstep without writes to them leaves as they are.
@@ -56,11 +57,12 @@ class Node(NamedTuple):
 class Wiring:
     """Nodes, edges, routing functions and channels of the graph that `create_agent` compiled.
 
-    `wraps_model` tells whether a middleware stands between the graph and its model.
+    `plain_model` is what the model node comes down to; None where it takes more than a call of the model.
     """
 
-    def __init__(self, graph: Any, *, wraps_model: bool) -> None:
+    def __init__(self, graph: Any, plain_model: PlainModel | None = None) -> None:
         builder = graph.builder
+        self.plain_model = plain_model
         self.channels: dict[str, Any] = dict(builder.channels)
         self.untracked = [
             name for name, channel in self.channels.items() if isinstance(channel, UntrackedValue)
@@ -102,7 +104,9 @@ class Wiring:
         #: Channels that a stream of values shows.
         self.outputs = frozenset(builder.schemas[builder.output_schema])
         #: Nodes that write nothing but what the script says, which can be stored; None is the client.
-        self.trusted = frozenset({None, START, "tools"} if wraps_model else {None, START, "tools", "model"})
+        self.trusted = frozenset(
+            {None, START, "tools"} if plain_model is None else {None, START, "tools", "model"}
+        )
         #: What gives ids to messages before a `DeltaChannel` stores them; LangGraph does it in its loop.
         self.stamp_ids: Callable[[Any, Any], None] | None = None
         if DELTAS is not None:

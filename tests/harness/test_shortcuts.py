@@ -1,0 +1,77 @@
+"""What is left out where it has no effect: the result is the same as with it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from sixfold.harness.agent import Agent, build_agent
+from sixfold.harness.candidate import CONTROL, Candidate
+from sixfold.harness.history import Requested
+from sixfold.harness.invariants import registry
+from sixfold.harness.invariants.reading import Reading
+from sixfold.harness.lanes.wiring import Wiring
+from sixfold.harness.play import Player, play
+from sixfold.harness.scenario import Scenario
+from sixfold.harness.steps import ToolCall, ToolRound, UserTurn
+from sixfold.models.catalogue import CATALOGUE
+
+from ..helpers import explored
+from ..planted import PLANTED
+
+FEW = 30
+UNWRAPPED = [CONTROL, CATALOGUE["deerflow"]()]
+UNPARSABLE = Scenario(
+    (UserTurn(rounds=(ToolRound(calls=(ToolCall(), ToolCall(kind="invalid"))), ToolRound())), UserTurn())
+)
+
+
+def through_the_node(agent: Agent) -> Agent:
+    """Return the agent with LangChain's own model node always called."""
+    return replace(agent, wiring=Wiring(agent.graph))
+
+
+@pytest.mark.parametrize("candidate", UNWRAPPED, ids=lambda candidate: candidate.name)
+def test_a_model_that_nothing_wraps_is_called_as_its_node_would(candidate: Candidate) -> None:
+    agent = build_agent(candidate, direct=True)
+    assert agent.wiring.plain_model is not None
+    slow = through_the_node(agent)
+    for scenario in (UNPARSABLE, *explored(FEW, candidate=candidate)):
+        assert play(agent, scenario).history.records == play(slow, scenario).history.records, scenario
+
+
+def test_calls_that_cannot_be_parsed_go_through_the_node() -> None:
+    agent = build_agent(CONTROL, direct=True)
+    plain = agent.wiring.plain_model
+    assert plain is not None
+    player = play(agent, UNPARSABLE)
+    last = [record for record in player.history.records if isinstance(record, Requested)][-1]
+    messages = [player._session.book.message(view) for view in last.messages if view.id]
+    assert not plain.answers(messages)
+    assert plain.answers(messages[:1])
+
+
+def test_a_wrapped_model_is_called_through_its_node() -> None:
+    assert build_agent(CATALOGUE["langchain.context_editing"](), direct=True).wiring.plain_model is None
+
+
+def players() -> Iterator[tuple[Candidate, Player]]:
+    for item in PLANTED.values():
+        agent = build_agent(item.flawed, direct=True)
+        for scenario in explored(FEW, candidate=item.flawed):
+            yield item.flawed, play(agent, scenario)
+
+
+def test_checks_that_are_not_asked_would_find_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    eager = tuple(replace(check, looks_at=frozenset()) for check in registry.CHECKS)
+    skipped = 0
+    for candidate, player in players():
+        reading = Reading(player.ledger, player.history)
+        for since in (0, len(player.history.records) // 2):
+            found = registry.judge(reading, candidate.contract, since=since)
+            with monkeypatch.context() as patch:
+                patch.setattr(registry, "CHECKS", eager)
+                assert registry.judge(reading, candidate.contract, since=since) == found
+            evidence = reading.evidence_since(since)
+            skipped += sum(check.looks_at.isdisjoint(evidence) for check in registry.CHECKS)
+    assert skipped
