@@ -217,7 +217,7 @@ class Player:
         stopped = False
         try:
             stopped = act()
-        except BaseException as escaped:
+        except BaseException as escaped:  # whatever the candidate raises is data
             if type(escaped) is KeyboardInterrupt:
                 raise
             error = escaped

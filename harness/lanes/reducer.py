@@ -7,20 +7,20 @@ a model that nothing wraps. It is written once, as coroutines that never suspend
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from langchain_core.messages import convert_to_messages
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.constants import END, START
-from langgraph.errors import ErrorCode, GraphInterrupt, GraphRecursionError, create_error_message
-from langgraph.types import Command, Send
+from langgraph.errors import GraphInterrupt
+from langgraph.types import Send
 
 from ..agent import Agent
 from ..loop import run_sync
 from ..session import Session
 from ..steps import Stored
 from ..stored import written
+from .plain import calls_of, is_scripted, plain_writes
 from .stopping import Base, StopPoint
 from .storable import loaded, stays_as_it_is, through_storage
 from .supersteps import (
@@ -29,58 +29,20 @@ from .supersteps import (
     Target,
     following,
     in_order,
+    out_of_steps,
     question_of,
     run_task,
     targets,
     tasks_of,
     write_out,
 )
-from .surroundings import MAX_SUPERSTEPS, PULL, Surroundings, Task, Writes, setting_of
+from .surroundings import MAX_SUPERSTEPS, PULL, Surroundings, Task, Writes
 
 #: The number of the last superstep before a thread has begun.
 _NOT_BEGUN = -2
 
 #: The node that calls the model.
 MODEL = "model"
-
-
-def _plain_command(command: Any) -> bool:
-    return (
-        isinstance(command, Command)
-        and not command.goto
-        and command.graph is None
-        and isinstance(command.update, dict | None)
-    )
-
-
-def _plain_writes(update: Any, known: Iterable[str]) -> Writes | None:
-    """Return the channel writes of a node's return value; None when only its writers can tell."""
-    if update is None:
-        return []
-    if isinstance(update, dict):
-        return [(key, update[key]) for key in update if key in known]
-    commands = update if type(update) is list and update else [update]
-    if not all(map(_plain_command, commands)):
-        return None
-    return [
-        (key, value) for command in commands for key, value in (command.update or {}).items() if key in known
-    ]
-
-
-def _calls_of(send: Send) -> list[Any]:
-    """Return the tool calls that a `Send` to the tool node carries; before LangChain 1.2 in a dict."""
-    return [send.arg["tool_call"]] if isinstance(send.arg, dict) else list(send.arg)
-
-
-def _scripted(call: dict[str, Any]) -> bool:
-    """Tell whether a tool call is one that the script may have made: then its result is known."""
-    arguments = call["args"]
-    return (
-        call["name"] == "lookup"
-        and type(call["id"]) is str
-        and len(arguments) == 1
-        and type(arguments.get("token")) is str
-    )
 
 
 class _Mark(NamedTuple):
@@ -217,14 +179,10 @@ class ReducerLane:
     def _surroundings(self) -> Surroundings:
         run_async = self._session.loop is not None
         if run_async not in self._around:
-            thread, graph = f"{self._name}-{self._threads}", self._agent.graph
-            settings = self._wiring.settings
-            if (thread, run_async) not in settings:
-                settings[thread, run_async] = setting_of(graph, thread, run_async=run_async)
-            self._around[run_async] = Surroundings(graph, settings[thread, run_async])
-        here = self._around[run_async]
-        here.fork = self._forks
-        return here
+            setting = self._wiring.setting(f"{self._name}-{self._threads}", run_async=run_async)
+            self._around[run_async] = Surroundings(self._agent.graph, setting)
+        self._around[run_async].fork = self._forks
+        return self._around[run_async]
 
     def _run(self, current: Target, stop: StopPoint | None) -> bool:
         loop = self._session.loop
@@ -255,13 +213,7 @@ class ReducerLane:
                 self._halted = self._halted or Halted({}, {}, {0: question_of(asked)})
                 self._resumable = True
                 return True
-        raise GraphRecursionError(
-            create_error_message(
-                message=f"Recursion limit of {MAX_SUPERSTEPS} reached without hitting a stop condition. You "
-                "can increase the limit by setting the `recursion_limit` config key.",
-                error_code=ErrorCode.GRAPH_RECURSION_LIMIT,
-            )
-        )
+        raise out_of_steps()
 
     def _stops(self, current: Target, was_tools: bool, stop: StopPoint) -> bool:
         here = {
@@ -275,8 +227,8 @@ class ReducerLane:
         if self._halted is not None:
             return await self._mixed(current)
         if isinstance(current, list):
-            calls = [call for send in current for call in _calls_of(send)]
-            if self._wiring.wraps_tools or not all(map(_scripted, calls)):
+            calls = [call for send in current for call in calls_of(send)]
+            if self._wiring.wraps_tools or not all(map(is_scripted, calls)):
                 return await self._mixed(current)
             results = [self._session.tool_result(call["args"]["token"], call["id"]) for call in calls]
             if self._wiring.folds_together:
@@ -304,7 +256,7 @@ class ReducerLane:
             update = node.func(state, **supplied)
         else:
             update = node.runnable.invoke(state, config)
-        writes = _plain_writes(update, self._channels)
+        writes = plain_writes(update, self._channels)
         if writes is None:
             return self._odd(node.name, update)
         return self._commit(writes, node.name)
@@ -321,8 +273,8 @@ class ReducerLane:
         """Run a superstep as LangGraph's scheduler does, task by task; one that is halted goes on."""
         halted, self._halted = self._halted or FRESH, None
         run_async = self._session.loop is not None
+        graph, state = self._agent.graph, dict(self._values)
         tasks = tasks_of(current)
-        state = dict(self._values)
         written, asked = dict(halted.written), {}
         for place, task in enumerate(tasks):
             if place in written:
@@ -331,7 +283,7 @@ class ReducerLane:
             answers = list(halted.answers.get(place, ()))
             config = self._here.of_task(task, self._step + 1, place, self._channels, writes, answers)
             try:
-                await run_task(self._agent.graph, task, config, state, run_async=run_async)
+                await run_task(graph, task, config, state, run_async=run_async)
             except GraphInterrupt as stop:
                 asked[place] = question_of(stop)
             else:
@@ -366,29 +318,24 @@ class ReducerLane:
             self._session.folded(self._values["messages"])
         return target
 
-    def _fold(self, writes: Writes) -> Iterable[str]:
-        """Fold writes into the channels; return the names of those that were written to."""
+    def _fold(self, writes: Writes) -> dict[str, list[Any]]:
+        """Fold writes into the channels; return them by channel."""
         if self._wiring.stamp_ids is not None:
             self._wiring.stamp_ids(self._wiring.channels, writes)
         values = self._values
         by_channel: dict[str, list[Any]] = {}
         for name, value in writes:
             by_channel.setdefault(name, []).append(value)
-        written = list(by_channel)
-        for name in self._wiring.transient:
-            by_channel.setdefault(name, [])
-        for name in self._wiring.ephemeral:
-            if name in values:
-                by_channel.setdefault(name, [])
+        fading = self._wiring.fading(values)
         for name, channel in self._channels.items():
-            if name not in by_channel:
+            if name not in by_channel and name not in fading:
                 continue
-            channel.update(by_channel[name])
+            channel.update(by_channel.get(name, ()))
             if channel.is_available():
                 values[name] = channel.get()
             else:
                 values.pop(name, None)
-        return written
+        return by_channel
 
     def _check_storable(self, writes: Writes) -> None:
         """Raise the serialiser's error when a checkpointer could not store what was just folded."""
@@ -399,13 +346,7 @@ class ReducerLane:
 
     def _go_back(self, values: dict[str, Any]) -> None:
         """Undo a fold that failed."""
-        for name, pristine in self._wiring.channels.items():
-            channel = pristine.copy()
-            if name in values:
-                channel = channel.from_checkpoint(values[name])
-            if name in values and name in self._wiring.untracked:
-                channel.value = values[name]
-            self._channels[name] = channel
+        self._channels = self._wiring.channels_with(values)
         self._values = values
 
     def _after(self, node: str) -> Target:

@@ -12,10 +12,16 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from langgraph.constants import END
-from langgraph.errors import GraphInterrupt, ParentCommand
+from langgraph.errors import (
+    ErrorCode,
+    GraphInterrupt,
+    GraphRecursionError,
+    ParentCommand,
+    create_error_message,
+)
 from langgraph.types import Command, Send
 
-from .surroundings import PULL, PUSH, TASKS, Task, Writes
+from .surroundings import MAX_SUPERSTEPS, PULL, PUSH, TASKS, Task, Writes
 
 _BRANCH = "branch:to:"
 
@@ -133,3 +139,14 @@ def following(graph: Any, writes: Writes) -> Target:
     if not nodes and all(send.node == "tools" for send in sends):
         return sends
     return Mixed(tuple(sends), tuple(nodes))
+
+
+def out_of_steps() -> GraphRecursionError:
+    """Return the error of a turn that takes too many supersteps, in LangGraph's words."""
+    return GraphRecursionError(
+        create_error_message(
+            message=f"Recursion limit of {MAX_SUPERSTEPS} reached without hitting a stop condition. You "
+            "can increase the limit by setting the `recursion_limit` config key.",
+            error_code=ErrorCode.GRAPH_RECURSION_LIMIT,
+        )
+    )

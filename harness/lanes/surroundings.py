@@ -31,6 +31,9 @@ PULL, PUSH, TASKS = "__pregel_pull", "__pregel_push", "__pregel_tasks"
 _RUNTIME, _SEND, _READ = "__pregel_runtime", "__pregel_send", "__pregel_read"
 _READ_STATE, _SCRATCHPAD, _TASK = "__pregel_read_state", "__pregel_scratchpad", "__pregel_task_id"
 
+#: It looks at the writes of a task alone, which need not be one of LangGraph's own.
+_read: Callable[..., Any] = local_read
+
 _PARENT_RUN = UUID(int=1)
 
 Writes = list[tuple[str, Any]]

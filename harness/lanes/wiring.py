@@ -11,7 +11,7 @@ from langgraph.constants import START
 from langgraph.graph import add_messages
 
 from .plain_model import PlainModel
-from .surroundings import Setting
+from .surroundings import Setting, setting_of
 
 #: Channels that a superstep without writes to them leaves as they are.
 _LASTING = (LastValue, BinaryOperatorAggregate, UntrackedValue)
@@ -99,8 +99,8 @@ class Wiring:
             getattr(self.tool_node, wrap, None) is not None
             for wrap in ("_wrap_tool_call", "_awrap_tool_call")
         )
-        #: What invocations find around them, by thread and mode.
-        self.settings: dict[tuple[str, bool], Setting] = {}
+        self._graph = graph
+        self._settings: dict[tuple[str, bool], Setting] = {}
         #: Channels that a stream of values shows.
         self.outputs = frozenset(builder.schemas[builder.output_schema])
         #: Nodes that write nothing but what the script says, which can be stored; None is the client.
@@ -119,3 +119,26 @@ class Wiring:
     def keeps_deltas(self) -> bool:
         """Tell whether the messages are kept in a `DeltaChannel`."""
         return DELTAS is not None and isinstance(self.channels["messages"], DELTAS.channel)
+
+    def fading(self, values: dict[str, Any]) -> list[str]:
+        """Return the channels that a superstep without writes to them changes, when they hold `values`."""
+        return [*self.transient, *(name for name in self.ephemeral if name in values)]
+
+    def setting(self, thread: str, *, run_async: bool) -> Setting:
+        """Return what invocations in `thread` find around them; made once per agent."""
+        key = (thread, run_async)
+        if key not in self._settings:
+            self._settings[key] = setting_of(self._graph, thread, run_async=run_async)
+        return self._settings[key]
+
+    def channels_with(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return fresh channels that hold `values`, and nothing else."""
+        channels = {}
+        for name, pristine in self.channels.items():
+            channel = pristine.copy()
+            if name in values:
+                channel = channel.from_checkpoint(values[name])
+            if name in values and name in self.untracked:
+                channel.value = values[name]
+            channels[name] = channel
+        return channels

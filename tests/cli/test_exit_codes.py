@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 
 from sixfold.harness.lanes.reducer import ReducerLane
 from sixfold.harness.scenario import Scenario, load, to_json
@@ -70,20 +71,31 @@ def test_usage(sixfold: Sixfold) -> None:
     assert sixfold("run", "mine.py:Nothing", *FEW).code == 3
 
 
-def _lossy(monkeypatch: pytest.MonkeyPatch, lost: Callable[[Any], bool]) -> None:
-    """Make the reducer lane drop the lists of messages that `lost` names."""
+def _break(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[Any]], list[Any]]) -> None:
+    """Make the reducer lane fold other lists of messages than were written."""
     commit = ReducerLane._commit
 
-    def forgetful(self: ReducerLane, writes: list[tuple[str, Any]], node: str | None = None) -> Any:
-        return commit(self, [w for w in writes if not (isinstance(w[1], list) and lost(w[1]))], node)
+    def broken(self: ReducerLane, writes: list[tuple[str, Any]], node: str | None = None) -> Any:
+        return commit(self, [(n, change(v) if isinstance(v, list) else v) for n, v in writes], node)
 
-    monkeypatch.setattr(ReducerLane, "_commit", forgetful)
+    monkeypatch.setattr(ReducerLane, "_commit", broken)
+
+
+def _stamped(messages: list[Any]) -> list[Any]:
+    return [
+        m.model_copy(update={"additional_kwargs": {"lane": 1}}) if isinstance(m, AIMessage) else m
+        for m in messages
+    ]
+
+
+def _without_copies(messages: list[Any]) -> list[Any]:
+    return [m for m in messages if not str(getattr(m, "id", "")).endswith("-copy")]
 
 
 def test_broken_harness_leaves_the_scenario(
     sixfold: Sixfold, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    _lossy(monkeypatch, lambda messages: any(m.type == "tool" for m in messages))
+    _break(monkeypatch, _stamped)
     outcome = sixfold("run", "mine.py:Copies", *FEW)
     assert outcome.code == 4
     assert "6.lanes" in outcome.err
@@ -96,7 +108,7 @@ def test_broken_harness_leaves_the_scenario(
 def test_candidate_on_which_the_lanes_disagree_is_inconclusive(
     sixfold: Sixfold, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    _lossy(monkeypatch, lambda messages: any(str(m.id).endswith("-copy") for m in messages))
+    _break(monkeypatch, _without_copies)
     outcome = sixfold("run", "mine.py:Copies", *FEW)
     assert outcome.code == 2
     assert "inconclusive, 6.lanes: the two lanes disagree" in outcome.out

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from langchain.agents.middleware import AgentMiddleware
-from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from sixfold.cli.run import exit_code
 from sixfold.harness.campaign import Campaign
@@ -122,20 +122,28 @@ def test_control_that_violates_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -
     assert broke.scenario.steps
 
 
-def _lossy(monkeypatch: pytest.MonkeyPatch, lost: Callable[[Any], bool]) -> None:
-    """Make the reducer lane drop the lists of messages that `lost` names."""
+def _break(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[Any]], list[Any]]) -> None:
+    """Make the reducer lane fold other lists of messages than were written."""
     commit = ReducerLane._commit
 
-    def lossy(self: ReducerLane, writes: list[tuple[str, Any]], node: str | None = None) -> Any:
-        return commit(self, [w for w in writes if not (w[0] == "messages" and lost(w[1]))], node)
+    def broken(self: ReducerLane, writes: list[tuple[str, Any]], node: str | None = None) -> Any:
+        changed = [(n, change(v) if n == "messages" and isinstance(v, list) else v) for n, v in writes]
+        return commit(self, changed, node)
 
-    monkeypatch.setattr(ReducerLane, "_commit", lossy)
+    monkeypatch.setattr(ReducerLane, "_commit", broken)
 
 
-def test_lane_that_drops_writes_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    _lossy(monkeypatch, lambda value: isinstance(value, list) and isinstance(value[0], ToolMessage))
+def _stamped(messages: list[Any]) -> list[Any]:
+    return [
+        m.model_copy(update={"additional_kwargs": {"lane": 1}}) if isinstance(m, AIMessage) else m
+        for m in messages
+    ]
+
+
+def test_lane_that_changes_what_everyone_writes_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    _break(monkeypatch, _stamped)
     heard: list[Event] = []
-    with pytest.raises(HarnessBrokenError, match=r"6\.lanes.*control"):
+    with pytest.raises(HarnessBrokenError, match=r"6\.lanes.* control"):
         run(PLANTED["3.attach-not-latest"].correct, PLANTED["1.state-in-history"].correct,
             listener=heard.append)  # fmt: skip
     [broke] = [event for event in heard if isinstance(event, HarnessBroke)]
@@ -145,7 +153,7 @@ def test_lane_that_drops_writes_breaks_the_run(monkeypatch: pytest.MonkeyPatch) 
 def test_lane_that_drops_what_one_candidate_writes_leaves_the_others_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    _lossy(monkeypatch, _is_note)
+    _break(monkeypatch, lambda messages: [] if _is_note(messages) else messages)
     heard: list[Event] = []
     noting = PLANTED["3.attach-not-latest"].correct
     result = run(noting, PLANTED["2.duplicate"].flawed, listener=heard.append)
@@ -162,8 +170,8 @@ def test_lane_that_drops_what_one_candidate_writes_leaves_the_others_alone(
     assert exit_code(run(noting)) is ExitCode.INCONCLUSIVE
 
 
-def _is_note(value: Any) -> bool:
-    return isinstance(value, list) and any(isinstance(m, HumanMessage) and m.name == "note" for m in value)
+def _is_note(messages: list[Any]) -> bool:
+    return any(isinstance(m, HumanMessage) and m.name == "note" for m in messages)
 
 
 def test_only_chosen_invariants_are_judged() -> None:

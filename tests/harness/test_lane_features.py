@@ -164,8 +164,8 @@ def test_config_and_runtime_are_the_same(run_async: bool) -> None:
 def test_config_and_runtime_are_the_same_around_model_and_tools(run_async: bool) -> None:
     def seen(runtime: Any) -> str:
         config = get_config()
-        return repr((config["metadata"]["langgraph_node"], config["metadata"]["langgraph_step"],
-                     config["metadata"]["langgraph_path"], runtime.store, type(runtime).__name__))  # fmt: skip
+        keys = ("langgraph_node", "langgraph_step", "langgraph_path")
+        return repr(([config["metadata"][key] for key in keys], runtime.store, type(runtime).__name__))
 
     def wrap_model_call(self: Any, request: Any, handler: Any) -> Any:
         return handler(request.override(messages=[*request.messages, HumanMessage(seen(request.runtime))]))
@@ -176,12 +176,16 @@ def test_config_and_runtime_are_the_same_around_model_and_tools(run_async: bool)
 
     def wrap_tool_call(self: Any, request: Any, handler: Any) -> Any:
         answer = handler(request)
-        answer.content += seen(request.runtime) + repr(sorted(request.state)) + str(len(request.state["messages"]))
+        answer.content += (
+            seen(request.runtime) + repr(sorted(request.state)) + str(len(request.state["messages"]))
+        )
         return answer
 
     async def awrap_tool_call(self: Any, request: Any, handler: Any) -> Any:
         answer = await handler(request)
-        answer.content += seen(request.runtime) + repr(sorted(request.state)) + str(len(request.state["messages"]))
+        answer.content += (
+            seen(request.runtime) + repr(sorted(request.state)) + str(len(request.state["messages"]))
+        )
         return answer
 
     members = {
@@ -500,7 +504,7 @@ def test_interrupt_of_one_of_several_calls(run_async: bool) -> None:
     candidate = stack({"wrap_tool_call": wrap_tool_call, "awrap_tool_call": awrap_tool_call})
     three = UserTurn(rounds=(ToolRound(calls=(ToolCall(), ToolCall(), ToolCall())),))
     history = agreed(candidate, three, Continue(), UserTurn(), run_async=run_async)
-    assert [end.how for end in endings(history)][0] == "stopped"
+    assert endings(history)[0].how == "stopped"
     assert len(asked) > 3
     agreed(candidate, run_async=run_async)
 
