@@ -154,10 +154,13 @@ class ReducerLane:
             self._look_at_channels()
 
     def _store(self, name: str) -> None:
-        """Send a channel through the checkpoint serialiser."""
+        """Send a channel through the checkpoint serialiser; what it refuses now was changed in place."""
         channel = self._channels[name]
-        if channel.is_available():
-            self._channels[name] = channel.from_checkpoint(through_storage(channel.get()))
+        try:
+            if channel.is_available():
+                self._channels[name] = channel.from_checkpoint(through_storage(channel.get()))
+        except Exception as error:  # noqa: BLE001  whatever the serialiser raises is data
+            self._session.happened("not stored", f"{name}: {self._session.describe(error)}")
 
     def _forget_untracked(self) -> None:
         """Empty the channels that no checkpoint keeps, as every new invocation of a graph does."""
@@ -185,8 +188,7 @@ class ReducerLane:
         return self._around[run_async]
 
     def _run(self, current: Target, stop: StopPoint | None) -> bool:
-        loop = self._session.loop
-        self._here = self._surroundings()
+        self._here, loop = self._surroundings(), self._session.loop
         if loop is None:
             outside = var_child_runnable_config.set(None)
             try:
@@ -264,8 +266,7 @@ class ReducerLane:
     def _odd(self, name: str, update: Any) -> Target:
         """Let the node's own writers say what a result that is not plain writes, and what follows."""
         writes: Writes = []
-        task = Task(name, (PULL, name))
-        config = self._here.of_task(task, self._step + 1, 0, self._channels, writes, [])
+        config = self._here.of_task(Task(name, (PULL, name)), self._step + 1, 0, self._channels, writes, [])
         write_out(self._agent.graph, name, update, config)
         return self._commit_all(writes)
 
@@ -273,8 +274,7 @@ class ReducerLane:
         """Run a superstep as LangGraph's scheduler does, task by task; one that is halted goes on."""
         halted, self._halted = self._halted or FRESH, None
         run_async = self._session.loop is not None
-        graph, state = self._agent.graph, dict(self._values)
-        tasks = tasks_of(current)
+        graph, state, tasks = self._agent.graph, dict(self._values), tasks_of(current)
         written, asked = dict(halted.written), {}
         for place, task in enumerate(tasks):
             if place in written:

@@ -18,7 +18,7 @@ from langgraph.types import Command, Overwrite, Send, interrupt
 from sixfold.harness.agent import build_agent
 from sixfold.harness.candidate import Candidate
 from sixfold.harness.differential import compare_lanes
-from sixfold.harness.history import Fold, History, HookRan, TurnEnded
+from sixfold.harness.history import Fold, Happened, History, HookRan, TurnEnded
 from sixfold.harness.play import play
 from sixfold.harness.scenario import Scenario
 from sixfold.harness.steps import (
@@ -467,6 +467,16 @@ def test_what_cannot_be_stored_fails_where_it_is_written(run_async: bool) -> Non
     assert first.how == second.how == "aborted"
     assert str(first.error).startswith("TypeError: Type is not msgpack serializable")
     assert "Member0.before_model" not in {r.by for r in history.records if isinstance(r, Fold)}
+
+
+@both
+def test_what_was_changed_in_place_and_cannot_be_stored_is_recorded(run_async: bool) -> None:
+    def spoil(self: Any, state: Any, runtime: Any) -> None:
+        state["messages"][0].additional_kwargs["lock"] = threading.Lock()
+
+    history = agreed(stack({"before_model": spoil}), UserTurn(), Restart(), UserTurn(), run_async=run_async)
+    [kept] = [r.detail for r in history.records if isinstance(r, Happened) and r.what == "not stored"]
+    assert "TypeError: Type is not msgpack serializable" in kept
 
 
 # -- interrupts -----------------------------------------------------------------------------------
