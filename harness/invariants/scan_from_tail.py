@@ -61,7 +61,8 @@ def attach_not_latest(reading: Reading, since: int) -> Iterator[Violation]:
             continue
         turn = change.fold.turn
         words = reading.ledger.words_at(turn, change.record)
-        latest = max((i for i, v in enumerate(change.fold.state) if v.says in words), default=None)
+        state = change.fold.state
+        latest = next((i for i in reversed(range(len(state))) if state[i].says in words), None)
         if latest is None:
             continue
         for position, view in _attached(change):

@@ -39,11 +39,13 @@ def stale_state(reading: Reading, since: int) -> Iterator[Violation]:
     for sight in reading.sights_since(since):
         if "fault" in sight.causes or not sight.shows_state:
             continue
+        current = reading.ledger.state_at(sight.record)
+        if not current or any(current in view.mentions.states for view in sight.request.messages):
+            continue
         shown = [view for view in sight.request.messages if view.mentions.states]
         prompt = mentions(sight.request.system).states
         seen = {state for view in shown for state in view.mentions.states} | set(prompt)
-        current = reading.ledger.state_at(sight.record)
-        if not seen or not current or current in seen:
+        if not seen or current in seen:
             continue
         texts = [view.text for view in shown] + ([sight.request.system] if prompt else [])
         if all(_MARKED_STALE.search(text) for text in texts):
@@ -87,12 +89,11 @@ def speaks_as_user(reading: Reading, since: int) -> Iterator[Violation]:
     for sight in reading.sights_since(since):
         if not sight.shows_state:
             continue
-        humans = [view for view in sight.request.messages if view.role == "human"]
-        words = reading.ledger.words_at(sight.request.turn, sight.record)
-        if not humans or not words:
+        last = next((view for view in reversed(sight.request.messages) if view.role == "human"), None)
+        if last is None or not _unmarked_state(last):
             continue
-        last = humans[-1]
-        if _unmarked_state(last) and any(view.says in words for view in humans):
+        words = reading.ledger.words_at(sight.request.turn, sight.record)
+        if any(view.role == "human" and view.says in words for view in sight.request.messages):
             yield Violation(
                 "1.speaks-as-user",
                 sight.record,

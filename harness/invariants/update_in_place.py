@@ -138,6 +138,8 @@ def content_changed(reading: Reading, since: int) -> Iterator[Violation]:
             if view.says is None:
                 continue
             now = after_by_token.get(view.says)
+            if now is view:
+                continue
             if now is None:
                 now = after_by_id.get(view.id)
                 if now is None or now.role != view.role or view.text in now.text:
@@ -175,10 +177,11 @@ def id_growth(reading: Reading, since: int) -> Iterator[Violation]:
         before = {view.says: view.id for view in change.before if view.says}
         for view in change.fold.state:
             old = before.get(view.says) if view.says else None
-            original = (
-                reading.ledger.utterances[view.says].id if view.says in reading.ledger.utterances else None
-            )
-            if not old or not view.id or not original or view.id == old:
+            if not old or not view.id or view.id == old:
+                continue
+            utterances = reading.ledger.utterances
+            original = utterances[view.says].id if view.says in utterances else None
+            if not original:
                 continue
             if old != original and old.startswith(original) and view.id.startswith(old):
                 yield Violation(
