@@ -19,10 +19,9 @@ from ..agent import Agent
 from ..loop import run_sync
 from ..session import Session
 from ..steps import Stored
-from ..stored import written
+from .channel_state import ChannelState
 from .plain import calls_of, is_scripted, plain_writes
 from .stopping import Base, StopPoint
-from .storable import loaded, stays_as_it_is, through_storage
 from .supersteps import (
     FRESH,
     Halted,
@@ -61,13 +60,11 @@ class ReducerLane:
         self._agent = agent
         self._session = session
         self._wiring = agent.wiring
-        self._channels = {name: channel.copy() for name, channel in self._wiring.channels.items()}
-        self._values: dict[str, Any] = {}
+        self._state = ChannelState(self._wiring, self._not_stored)
         self._pending: Target | None = None
         self._halted: Halted | None = None
         self._resumable = False
         self._marks: dict[int, _Mark] = {}
-        self._unstable: set[str] = set()
         self._step = _NOT_BEGUN
         self._name = thread
         self._threads = 0
@@ -75,12 +72,11 @@ class ReducerLane:
         self._around: dict[bool, Surroundings] = {}
         self._new_thread()
         self._here = self._surroundings()
-        self._look_at_channels()
 
     def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:
         """Run the agent on new messages; lets errors escape. Returns whether it was stopped."""
         self._begin_anew()
-        self._load_messages()
+        self._state.part_messages(self._session.handed.parted)
         self._step += 1
         return self._run(self._commit([("messages", list(messages))], START), stop)
 
@@ -105,79 +101,42 @@ class ReducerLane:
 
     def restart(self, stored: Stored = "now") -> None:
         """Renew the middleware and send every channel through the checkpoint serialiser."""
-        self._forget_untracked()
-        for name, channel in self._channels.items():
-            if name == "messages" and stored != "now" and not self._resumable and channel.is_available():
-                self._channels[name] = channel.from_checkpoint(loaded(written(stored, channel.get())))
-            else:
-                self._store(name)
-        self._look_at_channels()
+        self._state.reload("now" if self._resumable else stored)
         self._agent.renew(self._session)
 
     def mark(self, turn: int) -> None:
         """Remember the state before `turn`."""
         to_do = self._pending if self._resumable else None
-        self._marks[turn] = _Mark(self._copied(self._channels), self._step, to_do, self._halted)
+        self._marks[turn] = _Mark(self._state.copy(), self._step, to_do, self._halted)
 
     def rewind(self, turn: int, *, pending: bool) -> Base:
         """Go back to the state before `turn`, with what was still to be done there if `pending`."""
         mark = self._marks[turn]
         self._step = mark.step
         self._forks += 1
-        self._channels = self._copied(mark.channels)
+        self._state.go_back(mark.channels)
         if self._step == _NOT_BEGUN:
             self._new_thread()
         else:
             self._step += 1
-        self._look_at_channels()
         self._begin_anew()
         if pending and mark.pending is not None:
             self._pending, self._halted, self._resumable = mark.pending, mark.halted, True
-        return Base(convert_to_messages(self._values["messages"]), self._resumable)
-
-    def _copied(self, channels: dict[str, Any]) -> dict[str, Any]:
-        return {name: channel.copy() for name, channel in channels.items()}
+        return Base(convert_to_messages(self._state.values["messages"]), self._resumable)
 
     def _new_thread(self) -> None:
         self._threads += 1
         self._around.clear()
+
+    def _not_stored(self, name: str, error: Exception) -> None:
+        self._session.happened("not stored", f"{name}: {self._session.describe(error)}")
 
     def _begin_anew(self) -> None:
         """Forget what the last invocation left unfinished, and read the state from storage."""
         self._pending = None
         self._halted = None
         self._resumable = False
-        self._forget_untracked()
-        if self._unstable:
-            for name in self._unstable:
-                self._store(name)
-            self._look_at_channels()
-
-    def _store(self, name: str) -> None:
-        """Send a channel through the checkpoint serialiser; what it refuses now was changed in place."""
-        channel = self._channels[name]
-        try:
-            if channel.is_available():
-                self._channels[name] = channel.from_checkpoint(through_storage(channel.get()))
-        except Exception as error:  # noqa: BLE001  whatever the serialiser raises is data
-            self._session.happened("not stored", f"{name}: {self._session.describe(error)}")
-
-    def _forget_untracked(self) -> None:
-        """Empty the channels that no checkpoint keeps, as every new invocation of a graph does."""
-        for name in self._wiring.untracked:
-            self._channels[name] = self._wiring.channels[name].copy()
-            self._values.pop(name, None)
-
-    def _load_messages(self) -> None:
-        """Part the stored messages from the objects that hooks hold, as loading a checkpoint does."""
-        messages = self._values.get("messages", [])
-        apart = self._session.handed.parted(messages)
-        if apart is not messages:
-            self._channels["messages"] = self._channels["messages"].from_checkpoint(apart)
-            self._values["messages"] = apart
-
-    def _look_at_channels(self) -> None:
-        self._values = {name: c.get() for name, c in self._channels.items() if c.is_available()}
+        self._state.begin_anew()
 
     def _surroundings(self) -> Surroundings:
         run_async = self._session.loop is not None
@@ -236,7 +195,7 @@ class ReducerLane:
             if self._wiring.folds_together:
                 return self._commit([("messages", results)], "tools")
             return self._commit([("messages", [result]) for result in results], "tools")
-        values = self._values
+        values = self._state.values
         plain = self._wiring.plain_model
         if plain is not None and current == MODEL and plain.answers(values["messages"]):
             return self._commit(plain.answer(values["messages"]), MODEL)
@@ -258,7 +217,7 @@ class ReducerLane:
             update = node.func(state, **supplied)
         else:
             update = node.runnable.invoke(state, config)
-        writes = plain_writes(update, self._channels)
+        writes = plain_writes(update, self._state.channels)
         if writes is None:
             return self._odd(node.name, update)
         return self._commit(writes, node.name)
@@ -266,7 +225,9 @@ class ReducerLane:
     def _odd(self, name: str, update: Any) -> Target:
         """Let the node's own writers say what a result that is not plain writes, and what follows."""
         writes: Writes = []
-        config = self._here.of_task(Task(name, (PULL, name)), self._step + 1, 0, self._channels, writes, [])
+        config = self._here.of_task(
+            Task(name, (PULL, name)), self._step + 1, 0, self._state.channels, writes, []
+        )
         write_out(self._agent.graph, name, update, config)
         return self._commit_all(writes)
 
@@ -274,14 +235,14 @@ class ReducerLane:
         """Run a superstep as LangGraph's scheduler does, task by task; one that is halted goes on."""
         halted, self._halted = self._halted or FRESH, None
         run_async = self._session.loop is not None
-        graph, state, tasks = self._agent.graph, dict(self._values), tasks_of(current)
+        graph, state, tasks = self._agent.graph, dict(self._state.values), tasks_of(current)
         written, asked = dict(halted.written), {}
         for place, task in enumerate(tasks):
             if place in written:
                 continue
             writes: Writes = []
             answers = list(halted.answers.get(place, ()))
-            config = self._here.of_task(task, self._step + 1, place, self._channels, writes, answers)
+            config = self._here.of_task(task, self._step + 1, place, self._state.channels, writes, answers)
             try:
                 await run_task(graph, task, config, state, run_async=run_async)
             except GraphInterrupt as stop:
@@ -295,7 +256,7 @@ class ReducerLane:
 
     def _commit_all(self, writes: Writes) -> Target:
         """Fold the writes of a superstep that is not plain; return what follows from them."""
-        self._commit([write for write in writes if write[0] in self._channels], "")
+        self._commit([write for write in writes if write[0] in self._state.channels], "")
         return following(self._agent.graph, writes)
 
     def _commit(self, writes: Writes, node: str | None = None) -> Target:
@@ -303,58 +264,27 @@ class ReducerLane:
 
         Without a node the writes are the client's.
         """
-        before = self._values
-        self._values = before.copy()
+        state = self._state
+        before = state.values
         try:
-            written = self._fold(writes)
+            written = state.fold(writes)
             if node not in self._wiring.trusted:
-                self._check_storable(writes)
+                state.check_storable(writes)
             target = self._after(node) if node else END
         except BaseException:
-            self._go_back(before)
+            state.undo(before)
             raise
         self._step += 1
         if not self._wiring.outputs.isdisjoint(written):
-            self._session.folded(self._values["messages"])
+            self._session.folded(self._state.values["messages"])
         return target
-
-    def _fold(self, writes: Writes) -> dict[str, list[Any]]:
-        """Fold writes into the channels; return them by channel."""
-        if self._wiring.stamp_ids is not None:
-            self._wiring.stamp_ids(self._wiring.channels, writes)
-        values = self._values
-        by_channel: dict[str, list[Any]] = {}
-        for name, value in writes:
-            by_channel.setdefault(name, []).append(value)
-        fading = self._wiring.fading(values)
-        for name, channel in self._channels.items():
-            if name not in by_channel and name not in fading:
-                continue
-            channel.update(by_channel.get(name, ()))
-            if channel.is_available():
-                values[name] = channel.get()
-            else:
-                values.pop(name, None)
-        return by_channel
-
-    def _check_storable(self, writes: Writes) -> None:
-        """Raise the serialiser's error when a checkpointer could not store what was just folded."""
-        for name, value in writes:
-            if not stays_as_it_is(value) and name in self._values and name not in self._wiring.untracked:
-                through_storage(self._values[name])
-                self._unstable.add(name)
-
-    def _go_back(self, values: dict[str, Any]) -> None:
-        """Undo a fold that failed."""
-        self._channels = self._wiring.channels_with(values)
-        self._values = values
 
     def _after(self, node: str) -> Target:
         branch = self._wiring.branches.get(node)
         if branch is None:
             return self._wiring.next[node]
         path, ends = branch
-        chosen: Any = path(self._values)
+        chosen: Any = path(self._state.values)
         if isinstance(chosen, list) and chosen and isinstance(chosen[0], Send):
             return chosen
         if isinstance(chosen, list):

@@ -1,0 +1,121 @@
+"""The state of a thread in the reducer lane: the agent's channels, and the values that they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..steps import Stored
+from ..stored import written
+from .storable import loaded, stays_as_it_is, through_storage
+from .surroundings import Writes
+from .wiring import Wiring
+
+Channels = dict[str, Any]
+
+
+class ChannelState:
+    """Channels and their values; a fold replaces `values`.
+
+    `refused` is told the name of a channel that the serialiser refuses to store again, and its error: what
+    is there was changed in place.
+    """
+
+    def __init__(self, wiring: Wiring, refused: Callable[[str, Exception], None]) -> None:
+        self._wiring = wiring
+        self._refused = refused
+        self._channels = _copied(wiring.channels)
+        self._unstable: set[str] = set()
+        self.values: dict[str, Any] = {}
+        self._look()
+
+    def _look(self) -> None:
+        self.values = {name: c.get() for name, c in self._channels.items() if c.is_available()}
+
+    @property
+    def channels(self) -> Channels:
+        """The channels, by name."""
+        return self._channels
+
+    def copy(self) -> Channels:
+        """Return copies of the channels, to go back to."""
+        return _copied(self._channels)
+
+    def go_back(self, channels: Channels) -> None:
+        """Take back what `copy` returned."""
+        self._channels = _copied(channels)
+        self._look()
+
+    def undo(self, values: dict[str, Any]) -> None:
+        """Hold `values` again, after a fold that failed."""
+        self._channels = self._wiring.channels_with(values)
+        self.values = values
+
+    def fold(self, writes: Writes) -> dict[str, list[Any]]:
+        """Fold writes into the channels; return them by channel."""
+        if self._wiring.stamp_ids is not None:
+            self._wiring.stamp_ids(self._wiring.channels, writes)
+        values = self.values = self.values.copy()
+        by_channel: dict[str, list[Any]] = {}
+        for name, value in writes:
+            by_channel.setdefault(name, []).append(value)
+        fading = self._wiring.fading(values)
+        for name, channel in self._channels.items():
+            if name not in by_channel and name not in fading:
+                continue
+            channel.update(by_channel.get(name, ()))
+            if channel.is_available():
+                values[name] = channel.get()
+            else:
+                values.pop(name, None)
+        return by_channel
+
+    def check_storable(self, writes: Writes) -> None:
+        """Raise the serialiser's error when a checkpointer could not store what was just folded."""
+        for name, value in writes:
+            if not stays_as_it_is(value) and name in self.values and name not in self._wiring.untracked:
+                through_storage(self.values[name])
+                self._unstable.add(name)
+
+    def begin_anew(self) -> None:
+        """Hold what a new invocation finds: what went through storage, and nothing that it does not keep."""
+        self._forget_untracked()
+        if self._unstable:
+            for name in self._unstable:
+                self._store(name)
+            self._look()
+
+    def part_messages(self, parted: Callable[[list[Any]], list[Any]]) -> None:
+        """Part the stored messages from the objects that hooks hold, as loading a checkpoint does."""
+        messages = self.values.get("messages", [])
+        apart = parted(messages)
+        if apart is not messages:
+            self._channels["messages"] = self._channels["messages"].from_checkpoint(apart)
+            self.values["messages"] = apart
+
+    def reload(self, stored: Stored) -> None:
+        """Send every channel through the checkpoint serialiser; messages in the format `stored`."""
+        self._forget_untracked()
+        for name, channel in self._channels.items():
+            if name == "messages" and stored != "now" and channel.is_available():
+                self._channels[name] = channel.from_checkpoint(loaded(written(stored, channel.get())))
+            else:
+                self._store(name)
+        self._look()
+
+    def _store(self, name: str) -> None:
+        channel = self._channels[name]
+        try:
+            if channel.is_available():
+                self._channels[name] = channel.from_checkpoint(through_storage(channel.get()))
+        except Exception as error:  # noqa: BLE001  whatever the serialiser raises is data
+            self._refused(name, error)
+
+    def _forget_untracked(self) -> None:
+        for name in self._wiring.untracked:
+            self._channels[name] = self._wiring.channels[name].copy()
+            self.values.pop(name, None)
+
+
+def _copied(channels: Channels) -> Channels:
+    return {name: channel.copy() for name, channel in channels.items()}
