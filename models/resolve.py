@@ -157,7 +157,14 @@ def _stack(members: Sequence[Middleware], target: str) -> Candidate:
     """Return a candidate of ready instances; each history gets its own copies."""
 
     def build(_environment: Environment) -> Sequence[Middleware]:
-        return [copy.deepcopy(member) for member in members]
+        try:
+            return [copy.deepcopy(member) for member in members]
+        except Exception as error:
+            raise TargetError(
+                f"a middleware instance cannot be copied for each history: {type(error).__name__}: {error}",
+                place=target,
+                remedy="Name its class, or write a factory that takes the Environment and builds it anew.",
+            ) from error
 
     source = ", ".join(f"{type(m).__module__}.{type(m).__qualname__}" for m in members)
     return Candidate(name=target, build=build, source=source, target=target)

@@ -16,7 +16,7 @@ from .conftest import Sixfold
 PLANTED_FILE = """
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import HumanMessage, SystemMessage
-import itertools, sys
+import itertools, sys, threading
 
 class Copies(AgentMiddleware):
     def before_agent(self, state, runtime):
@@ -44,6 +44,9 @@ class Returns(AgentMiddleware):
 class Exits(AgentMiddleware):
     def before_agent(self, state, runtime):
         sys.exit(0)
+
+locked = Prompts()
+locked.lock = threading.Lock()
 """
 FEW = ("--max-histories", "30", "--report-dir", "runs")
 
@@ -69,6 +72,12 @@ def test_inconclusive(sixfold: Sixfold) -> None:
 
 def test_usage(sixfold: Sixfold) -> None:
     assert sixfold("run", "mine.py:Nothing", *FEW).code == 3
+
+
+def test_instance_that_cannot_be_copied_is_named(sixfold: Sixfold) -> None:
+    outcome = sixfold("run", "mine.py:locked", *FEW)
+    assert outcome.code == 3
+    assert "a middleware instance cannot be copied for each history: TypeError" in outcome.err
 
 
 def _break(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[Any]], list[Any]]) -> None:
