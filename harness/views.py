@@ -26,6 +26,9 @@ _NESTED = ("content", "additional_kwargs", "response_metadata", "tool_calls", "i
 
 _PLAIN = frozenset({str, type(None)})
 
+#: What an empty field is compared with; nobody changes these.
+_EMPTY: dict[type, Any] = {list: [], dict: {}}
+
 _SPEAKERS = {"u": "human", "a": "ai", "t": "tool"}
 
 
@@ -108,8 +111,9 @@ def _fields_of(message: BaseMessage) -> dict[str, Any]:
     fields = message.__dict__.copy()
     for name in _NESTED:
         value = fields.get(name)
-        if value.__class__ not in _PLAIN:
-            fields[name] = _frozen(value)
+        kind = value.__class__
+        if kind not in _PLAIN:
+            fields[name] = _EMPTY[kind] if not value and kind in _EMPTY else _frozen(value)
     return fields
 
 
