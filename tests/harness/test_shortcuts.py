@@ -19,7 +19,7 @@ from sixfold.models.catalogue import CATALOGUE
 from ..helpers import explored
 from ..planted import PLANTED
 
-FEW = 30
+FEW = 20
 UNWRAPPED = [CONTROL, CATALOGUE["deerflow"]()]
 UNPARSABLE = Scenario(
     (UserTurn(rounds=(ToolRound(calls=(ToolCall(), ToolCall(kind="invalid"))), ToolRound())), UserTurn())
