@@ -19,6 +19,7 @@ from ..harness.rules import rule_by_code
 from ..harness.scenario import load
 from ..models.resolve import resolve
 from ..reports.picture import timeline
+from ..reports.plan import in_one_line
 from ..reports.terminal import say
 from .quiet import quiet
 
@@ -38,6 +39,7 @@ def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
             agent = build_agent(candidate, direct=chosen == "reducer")
             trial = try_out(agent, scenario, lane=chosen, comparing=True)
         console.print(Text(f"{harmless(candidate.name, 60)} ({chosen} lane)", style="bold"))
+        say(console, f"plays: {in_one_line(scenario) or 'nothing'}", 2)
         remarks: dict[int, list[str]] = {}
         for item in trial.judged:
             note = f"{item.violation.code} {item.ruling}: {item.violation.detail}"

@@ -14,6 +14,7 @@ from langchain.agents.middleware import AgentMiddleware
 
 from .environment import Environment
 from .faults import DEFAULT_WORLD, FaultKind
+from .steps import StackForm
 
 if TYPE_CHECKING:
     Middleware = AgentMiddleware[Any, Any, Any]
@@ -41,8 +42,9 @@ class Contract:
     `repairs_tool_calls`: calls without results and results out of place are repaired for each request, so
     the candidate is held to them even when the scenario made them. `outside` lists what does
     not happen in the candidate's world: kinds of steps, `suffixed_ids` (user messages whose ids end as
-    ids that the candidate derives), `empty_ids` (user messages whose id is the empty string), and the
-    forms of a stack `twice` and `reversed` (see `Configure`).
+    ids that the candidate derives), and `empty_ids` (user messages whose id is the empty string).
+    `stands` lists the ways to put its middleware together that the candidate promises to stand (see
+    `Configure`); in others it is not played.
     `suffers` lists the fault kinds that can happen in the candidate's world.
     """
 
@@ -59,6 +61,7 @@ class Contract:
     keeps_head: bool = False
     system_anywhere: bool = False
     outside: frozenset[str] = frozenset()
+    stands: frozenset[StackForm] = frozenset()
     suffers: frozenset[FaultKind] = DEFAULT_WORLD
 
 

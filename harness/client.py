@@ -227,7 +227,8 @@ class Client:
         session.begin(script.Script(session.turn, ()), (), new_turn=True)
         session.reopened = stopped
         session.ledger.turn_words[session.turn] = ()
-        session.ledger.irregular.update((call, stopped) for call in self._open_calls())
+        # Requests of the turns that were left behind showed these calls open: they stay excused.
+        session.ledger.irregular.update((call, 0) for call in self._open_calls())
 
     def _open_calls(self) -> tuple[str, ...]:
         """Return the calls of the last answer that calls tools which have no result in state."""

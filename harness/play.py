@@ -198,8 +198,8 @@ class Player:
 
     def _continue(self, step: Continue) -> None:
         session = self._session
-        if not session.turn:
-            session.happened("continue", "there is no turn yet")
+        if not session.turn or not session.state:
+            session.happened("continue", "there is nothing to go on with")
             return
         going_on = script.Script(session.turn, step.rounds, first=session.replies + 1)
         session.happened("continue", "with the last message again" if step.resend else "")
@@ -238,7 +238,7 @@ class Player:
 
     def _rearrange(self, stack: StackForm) -> None:
         """Play on, from the beginning, with the candidate's middleware put together in another way."""
-        if stack in self._agent.candidate.contract.outside:
+        if stack not in self._agent.candidate.contract.stands:
             self._session.happened("outside", f"a stack {stack}")
             return
         self._agent = self._agent.arranged(stack)

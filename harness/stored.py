@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.load import dumps
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from .steps import Stored
 
 
-def written(stored: Stored, messages: Sequence[BaseMessage]) -> tuple[str, bytes]:
+def written(stored: Stored, messages: Sequence[Any]) -> tuple[str, bytes]:
     """Return the messages as a checkpoint holds them: the name of the encoding, and the bytes."""
+    messages = convert_to_messages(messages)
     if stored == "json":
         return "json", json.dumps([json.loads(dumps(message)) for message in messages]).encode()
-    values = list(map(_as_dict, messages)) if stored == "dicts" else list(messages)
+    values = list(map(_as_dict, messages)) if stored == "dicts" else messages
     return JsonPlusSerializer().dumps_typed(values)
 
 

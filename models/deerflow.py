@@ -162,6 +162,7 @@ CONTRACT = Contract(
     id_swap=True,
     system_anywhere=True,
     outside=frozenset({"continue", "load_turn", "suffixed_ids", "empty_ids"}),
+    stands=frozenset({"twice"}),
 )
 SOURCE = "bytedance/deer-flow DynamicContextMiddleware at f1f4af99b, re-created"
 

@@ -112,6 +112,14 @@ _ODD_FOR_A_RARE = 3
 
 _REPLIES = ("text",) * 8 + ("empty",) * 4 + ("blocks",) * 4 + ("thinking", "filtered", "cut")
 
+#: A turn in which nobody says anything leaves no token: what becomes of it cannot be told.
+_WORDLESS_REPLIES = ("empty", "filtered")
+
+
+def _is_wordless(message: UserMessage) -> bool:
+    return message.shape in ("empty", "none") or message.form == "reused"
+
+
 _SELDOM = st.sampled_from((False,) * 9 + (True,))
 
 _STOPS = ("before_answer", "after_calls", "after_results")
@@ -183,7 +191,10 @@ def user_turns(
     @st.composite
     def user_turn(draw: st.DrawFn) -> UserTurn:
         drawn = {name: draw(strategy) for name, strategy in extra.items()}
-        return UserTurn(messages=draw(messages), rounds=draw(rounds), **drawn)  # type: ignore[arg-type]
+        sent = draw(messages)
+        if drawn.get("reply") in _WORDLESS_REPLIES and all(map(_is_wordless, sent)):
+            del drawn["reply"]
+        return UserTurn(messages=sent, rounds=draw(rounds), **drawn)  # type: ignore[arg-type]
 
     return user_turn()
 
