@@ -9,9 +9,9 @@ from langgraph.types import Overwrite
 
 from sixfold.harness.candidate import CONTROL, Candidate
 from sixfold.harness.differential import try_out
+from sixfold.harness.nameless import unnamed
 from sixfold.harness.play import play
 from sixfold.harness.steps import TrimState, UserMessage, UserTurn
-from sixfold.harness.nameless import unnamed
 
 from ..helpers import agent_of, graph_agent_of, scenario_of
 
