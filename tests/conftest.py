@@ -7,6 +7,8 @@ from hypothesis import HealthCheck, settings
 
 from sixfold.harness import on_wire
 
+from .helpers import serialisers_for
+
 settings.register_profile(
     "sixfold",
     database=None,
@@ -29,4 +31,12 @@ def without_serialisers() -> Iterator[None]:
     """Runs find the same whether the extra `providers` is installed or not; its own tests switch it on."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(on_wire, "installed", lambda: ())
+        yield
+
+
+@pytest.fixture(autouse=True)
+def serialisers_for_their_flaw(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Switch the serialisers on for the planted flaw that only they show."""
+    parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    with serialisers_for(getattr(parameters.get("item"), "code", "")):
         yield

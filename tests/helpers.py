@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
+
+from sixfold.harness import on_wire, providers
 from sixfold.harness.agent import Agent, build_agent
 from sixfold.harness.campaign import seed_of_round
 from sixfold.harness.candidate import Candidate
@@ -14,6 +17,7 @@ from sixfold.harness.comparisons import COMPARED
 from sixfold.harness.differential import try_out
 from sixfold.harness.events import Options
 from sixfold.harness.faults import DEFAULT_WORLD
+from sixfold.harness.on_wire import WIRE_ONLY
 from sixfold.harness.scenario import Scenario
 from sixfold.harness.search import COMPARE_EVERY
 from sixfold.harness.shrink import shrink
@@ -25,6 +29,16 @@ SEED = 20260816
 ENOUGH = 40
 # Histories in which the correct sibling of a planted flaw must be clean, each time the suite runs.
 SIBLING_HISTORIES = 300
+
+
+@contextlib.contextmanager
+def serialisers_for(code: str) -> Iterator[None]:
+    """Let the providers' own serialisers judge, where `code` is what only they show."""
+    with pytest.MonkeyPatch.context() as patch:
+        if code == WIRE_ONLY:
+            pytest.importorskip("langchain_openai", reason="the extra `providers` is not installed")
+            patch.setattr(on_wire, "installed", providers.installed)
+        yield
 
 
 class _Stop(Exception):

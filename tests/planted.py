@@ -135,6 +135,7 @@ PLANTED: dict[str, Planted] = {
         planted("6.recall", summaries.FoldWithoutResults, _ROUND_THEN_TURN, _COMPACTS),
         planted("6.hook-error", turns.LookUp, _SKIP_THEN_TURN, Contract(outside=_NO_CLIENT)),
         planted("6.ends-silently", turns.Refuse, _TWO_MESSAGES),
+        planted("4.rejected-request", state.NoteAtTheEnd, _ONE_TURN, _EDITS),
         planted("3.head-dependent", variants.InsertNote, _ONE_TURN, Contract(outside=_NO_CONTINUE)),
         planted("5.replay-differs", variants.NoteOnce, _TWO_TURNS),
         planted("6.sync-async", variants.PromptInBothForms, _ONE_TURN, _EDITS),

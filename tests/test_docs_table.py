@@ -18,7 +18,7 @@ from sixfold.harness.scenario import Scenario
 from sixfold.strategies.scenarios import explore
 
 from .flaws import lanes
-from .helpers import SIBLING_HISTORIES, explored, find_scenario, first_found, violations
+from .helpers import SIBLING_HISTORIES, explored, find_scenario, first_found, serialisers_for, violations
 from .planted import ALSO_PLANTED, PLANTED, Planted
 from .short import short
 
@@ -54,12 +54,14 @@ def known_cells(item: Planted) -> str:
     """Return the line of a flaw as far as it needs no long measurement."""
     rule = rule_by_code(item.code)
     assert rule is not None
-    found = first_found(item.flawed, item.code)
+    with serialisers_for(item.code):
+        found = first_found(item.flawed, item.code)
     return f"| `{item.code}` | {rule.title} | {flaw_of(item.cls)} | {short(item.minimum)} | {found} |"
 
 
 def blamed(item: Planted) -> str:
-    seen = violations(item.correct, histories=SIBLING_HISTORIES, comparing=item.comparing)
+    with serialisers_for(item.code):
+        seen = violations(item.correct, histories=SIBLING_HISTORIES, comparing=item.comparing)
     return ", ".join(f"`{each}`" for each in sorted(seen)) or "nothing"
 
 

@@ -58,6 +58,14 @@ class StateAtTheEnd(Base):
         return handler(request.override(messages=[*request.messages, message]))
 
 
+class NoteAtTheEnd(Base):
+    """Puts a note behind the request. Flaw: under a name that no provider takes."""
+
+    def wrap_model_call(self, request: Request, handler: Handler) -> Any:
+        message = HumanMessage("Be brief.", name="the note" if self.flawed else "note")
+        return handler(request.override(messages=[*request.messages, message]))
+
+
 class NumberedPrompt(Base):
     """Sets a system prompt. Flaw: it is another one at every call."""
 
