@@ -41,25 +41,25 @@ def synthetic(call: str) -> ToolMessage:
     return ToolMessage("[Tool call was interrupted.]", id=f"{call}__synthetic", tool_call_id=call)
 
 
-def _owners(messages: Sequence[BaseMessage]) -> dict[tuple[int, str], ToolMessage]:
-    """Return the result of each call, by the index of the calling message and the call id.
+def _owners(messages: Sequence[BaseMessage]) -> dict[tuple[int, int], ToolMessage]:
+    """Return the result of each call, by the index of the calling message and the call's place in it.
 
     A result belongs to the nearest open call before it, else to the first one behind it: call ids may
-    come back in later turns.
+    come back in later turns, and in one message.
     """
-    made: dict[str, list[int]] = {}
+    made: dict[str, list[tuple[int, int]]] = {}
     for index, message in enumerate(messages):
-        for call in calls_of(message):
-            made.setdefault(call, []).append(index)
-    owners: dict[tuple[int, str], ToolMessage] = {}
+        for place, call in enumerate(calls_of(message)):
+            made.setdefault(call, []).append((index, place))
+    owners: dict[tuple[int, int], ToolMessage] = {}
     for index, message in enumerate(messages):
         if not isinstance(message, ToolMessage):
             continue
         call = message.tool_call_id
-        open_calls = [at for at in made.get(call, ()) if (at, call) not in owners]
-        before = [at for at in open_calls if at < index]
+        open_calls = [made_at for made_at in made.get(call, ()) if made_at not in owners]
+        nearest = max((at for at, _ in open_calls if at < index), default=None)
         if open_calls:
-            owners[before[-1] if before else open_calls[0], call] = message
+            owners[next(c for c in open_calls if nearest in (None, c[0]))] = message
     return owners
 
 
@@ -100,7 +100,9 @@ class DanglingCallRepair(AgentMiddleware[Any, Any, Any]):
                     repaired.append(message)
                 continue
             repaired.append(message)
-            repaired += [owners.get((index, call)) or synthetic(call) for call in calls_of(message)]
+            repaired += [
+                owners.get((index, place)) or synthetic(call) for place, call in enumerate(calls_of(message))
+            ]
         return repaired
 
     def _without_moving(self, messages: Sequence[BaseMessage]) -> list[Any]:

@@ -58,6 +58,8 @@ _ONE_ROUND = _of(UserTurn(rounds=(_ROUND,)))
 _TWO_CALLS = _of(UserTurn(rounds=(ToolRound(calls=(ToolCall(), ToolCall())),)))
 _STRINGS = _of(UserTurn(messages=(UserMessage(shape="strings"),)))
 _TWO_MESSAGES = _of(UserTurn(messages=(UserMessage(), UserMessage())))
+# A client tells what went before, and the user goes on.
+_TOLD_BEFORE = _of(UserTurn(messages=(UserMessage(name="summary"), UserMessage())))
 _ROUND_THEN_TURN = _of(UserTurn(rounds=(_ROUND,)), UserTurn())
 _SKIP_THEN_TURN = _of(UserTurn(faults=(Fault("skip", "before_agent"),)), UserTurn())
 
@@ -90,13 +92,13 @@ PLANTED: dict[str, Planted] = {
             "2.content-changed", updates.Flatten, _of(UserTurn(messages=(UserMessage(shape="strings"),)))
         ),
         planted("2.id-growth", updates.Stamp, _ONE_ROUND, Contract(id_swap=True, outside=_NO_CONTINUE)),
-        planted("3.stale-question", updates.Focus, _TWO_TURNS, _EDITS),
+        planted("3.stale-question", updates.Focus, _TOLD_BEFORE, _EDITS),
         planted("3.attach-not-latest", updates.Introduce, _SKIP_THEN_TURN, Contract(outside=_NO_CLIENT)),
         planted("4.cut-inside-turn", cuts.Forget, _TWO_TURNS, _FORGETS),
         planted(
             "4.question-lost",
             summaries.SummariseQuestion,
-            _of(Configure(system_in_state=True), UserTurn()),
+            _TOLD_BEFORE,
             _COMPACTS,
         ),
         planted("4.orphan-result", cuts.DropCalls, _ROUND_THEN_TURN, _DROPS),
@@ -127,7 +129,7 @@ PLANTED: dict[str, Planted] = {
             _COMPACTS,
         ),
         planted("5.prefix-broken", state.NumberedPrompt, _ONE_ROUND, _EDITS),
-        planted("5.summary-rewritten", summaries.PolishRecap, _TWO_TURNS, _COMPACTS),
+        planted("5.summary-rewritten", summaries.PolishRecap, _TOLD_BEFORE, _COMPACTS),
         planted("5.thrash", summaries.SummariseInVain, _THREE_TURNS, _COMPACTS),
         planted(
             "6.fold-incoherent", updates.Swap, _TWO_MESSAGES, Contract(id_swap=True, outside=_NO_CONTINUE)

@@ -55,11 +55,13 @@ def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violat
     """Yield requests that a strict provider rejects for their tool calls.
 
     What the scenario itself left unanswered or out of place has the fact `scenario_made`; only
-    candidates that promise to repair it are held to it. A call or result that has gone missing is
-    never excused by being out of place.
+    candidates that promise to repair it are held to it, and not for calls that only the provider's raw
+    view of a message names (`raw_only`). A call or result that has gone missing is never excused by being
+    out of place.
     """
     ledger = reading.ledger
     for sight, problems in reading.rejected_since(since):
+        named = {call for view in sight.request.messages for call in view.calls}
         for code, call, detail in problems:
             if code != wanted:
                 continue
@@ -69,6 +71,8 @@ def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violat
             facts = frozenset({"scenario_made"}) if excused else frozenset()
             if excused and "fault" in sight.causes:
                 facts |= {"faulted"}
+            if excused and call.lstrip("-") not in named:
+                facts |= {"raw_only"}
             yield Violation(code, sight.record, sight.blame, detail, facts=facts)
 
 

@@ -59,7 +59,7 @@ def ruling(contract: Contract, violation: Violation) -> Ruling:
         case "2.id-rewrite" if contract.id_swap and "latest_user_message" in facts:
             return "permitted"
         case "4.orphan-result" | "4.unanswered-call" | "4.duplicate-result" if "scenario_made" in facts:
-            held = contract.repairs_tool_calls and "faulted" not in facts
+            held = contract.repairs_tool_calls and not facts & {"faulted", "raw_only"}
             return "violated" if held else "permitted"
         case "2.reorder" if contract.repairs_tool_calls and "tool_result" in facts:
             return "permitted"

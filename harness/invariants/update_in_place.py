@@ -12,13 +12,17 @@ from .checks import Check, Violation
 from .reading import Reading
 
 
-def _out_of_order(reading: Reading, views: Views) -> tuple[str, str] | None:
-    """Return the first pair of utterances that stand in the wrong order, each carried once."""
+def _out_of_order(reading: Reading, views: Views, before: Views = ()) -> tuple[str, str] | None:
+    """Return the first pair of utterances that stand in the wrong order, each carried once.
+
+    What was carried twice `before` says nothing either: whichever of the two is left is not moved.
+    """
     ledger, carriers = reading.ledger, reading.said(views)
+    twice = {token for token, views in reading.said(before).items() if len(views) > 1}
     last: tuple[int, ...] = ()
     last_token = ""
     for view in views:
-        if view.says is None or len(carriers[view.says]) > 1:
+        if view.says is None or len(carriers[view.says]) > 1 or view.says in twice:
             continue
         order = ledger.order(view.says)
         if order is None:
@@ -35,7 +39,7 @@ def reorder(reading: Reading, since: int) -> Iterator[Violation]:
     for change in reading.changes_since(since):
         if change.by_client:
             continue
-        pair = _out_of_order(reading, change.fold.state)
+        pair = _out_of_order(reading, change.fold.state, change.before)
         if pair is not None and _out_of_order(reading, change.before) is None:
             yield Violation(
                 "2.reorder",
@@ -49,7 +53,7 @@ def reorder(reading: Reading, since: int) -> Iterator[Violation]:
     for sight in reading.sights_since(since):
         if not sight.request.edited_by:
             continue
-        pair = _out_of_order(reading, sight.request.messages)
+        pair = _out_of_order(reading, sight.request.messages, sight.state)
         if pair is not None and _out_of_order(reading, sight.state) is None:
             yield Violation(
                 "2.reorder",

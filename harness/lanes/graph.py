@@ -118,7 +118,12 @@ class GraphLane:
         return Base(convert_to_messages(self._messages()), self._resumable)
 
     def _messages(self) -> list[Any]:
-        """Return the messages of the last checkpoint; `get_state` would also apply what failed after it."""
+        """Return the messages of the last checkpoint; `get_state` would also apply what failed after it.
+
+        A checkpoint of a `DeltaChannel` holds what was written since the last whole one.
+        """
+        if self._agent.wiring.keeps_deltas:
+            return list(self._graph.get_state(self._config).values.get("messages", []))
         stored = self._saver.get_tuple(self._config)
         return [] if stored is None else list(stored.checkpoint["channel_values"].get("messages", []))
 

@@ -25,8 +25,8 @@ def drops_a_write() -> Iterator[None]:
     """Folds what hooks write, in both lanes. Flaw: the reducer lane drops the note of a hook."""
     commit = ReducerLane._commit
 
-    def flawed(self: ReducerLane, writes: list[tuple[str, Any]]) -> None:
-        commit(self, [write for write in writes if not _is_note(write[1])])
+    def flawed(self: ReducerLane, writes: list[tuple[str, Any]], node: str | None = None) -> Any:
+        return commit(self, [write for write in writes if not _is_note(write[1])], node)
 
     ReducerLane._commit = flawed  # type: ignore[method-assign]
     try:
