@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from sixfold.harness.agent import Agent, build_agent
-from sixfold.harness.collector import relaxed_collector
 from sixfold.harness.differential import try_out
 from sixfold.harness.play import LaneName
 from sixfold.harness.scenario import Scenario
@@ -79,12 +78,7 @@ class _Contest:
 
 
 def run() -> Iterator[Result]:
-    """Measure block by block, all candidates in turn, with the collector as campaigns have it."""
-    with relaxed_collector():
-        yield from _run()
-
-
-def _run() -> Iterator[Result]:
+    """Measure block by block, all candidates in turn."""
     scenarios: list[Scenario] = []
     explore(scenarios.append, seed=SEED, count=DRAWN)
     if len(scenarios) < BLOCK * BLOCKS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ def sandwich(
     """Time `fast`, `slow` and `fast` again, `fast` so many times on each side; take its mean.
 
     Keep both sides to tens of milliseconds: a shared core changes its speed several times a second.
+    The collector is off while they run, as in `timeit`: else what one leaves behind is paid for by the other.
     Where neither side waits for anything, `clock` may be `time.process_time`, which other work on the
     machine disturbs less. The graph lane does wait, whenever its threads hand over to each other.
     """
@@ -42,9 +44,14 @@ def sandwich(
             work()
         return (clock() - started) / times
 
-    before = seconds(fast, repeats)
-    middle = seconds(slow, 1)
-    return Block((before + seconds(fast, repeats)) / 2, middle)
+    gc.collect()
+    gc.disable()
+    try:
+        before = seconds(fast, repeats)
+        middle = seconds(slow, 1)
+        return Block((before + seconds(fast, repeats)) / 2, middle)
+    finally:
+        gc.enable()
 
 
 def total(blocks: Sequence[Block]) -> Block:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, InvalidToolCall
 from langchain_core.messages import ToolCall as ToolCallDict
-from langchain_core.messages.tool import tool_call
 
 from . import shapes
 from .ledger import Utterance
@@ -106,7 +105,8 @@ class Script:
                 invalid.append(shapes.unparsable(call_id))
             else:
                 token_of_result = f"t{self.turn}.{number}.{index}"
-                calls.append(tool_call(name="lookup", args={"token": token_of_result}, id=call_id))
+                arguments = {"token": token_of_result}
+                calls.append({"name": "lookup", "args": arguments, "id": call_id, "type": "tool_call"})
         content, kwargs = shapes.as_viewed(round_.view, text, calls)
         if round_.view.endswith("_only"):
             calls, invalid = [], []

@@ -38,9 +38,12 @@ M = TypeVar("M", bound=BaseMessage)
 def _filled(prototype: M, **values: Any) -> M:
     """Return a copy of `prototype` with `values`, which shares nothing that a candidate could change."""
     message = prototype.__class__.__new__(prototype.__class__)
-    own: dict[str, Any] = {"additional_kwargs": {}, "response_metadata": {}}
+    fields = prototype.__dict__.copy()
+    fields["additional_kwargs"] = {}
+    fields["response_metadata"] = {}
+    fields.update(values)
     set_attribute = object.__setattr__
-    set_attribute(message, "__dict__", {**prototype.__dict__, **own, **values})
+    set_attribute(message, "__dict__", fields)
     set_attribute(message, "__pydantic_fields_set__", prototype.__pydantic_fields_set__.copy())
     set_attribute(message, "__pydantic_extra__", {})
     set_attribute(message, "__pydantic_private__", None)

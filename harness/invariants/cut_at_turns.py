@@ -61,7 +61,6 @@ def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violat
     """
     ledger = reading.ledger
     for sight, problems in reading.rejected_since(since):
-        named = {call for view in sight.request.messages for call in view.calls}
         for code, call, detail in problems:
             if code != wanted:
                 continue
@@ -71,7 +70,7 @@ def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violat
             facts = frozenset({"scenario_made"}) if excused else frozenset()
             if excused and "fault" in sight.causes:
                 facts |= {"faulted"}
-            if excused and call.lstrip("-") not in named:
+            if excused and not any(call.lstrip("-") in view.calls for view in sight.request.messages):
                 facts |= {"raw_only"}
             yield Violation(code, sight.record, sight.blame, detail, facts=facts)
 

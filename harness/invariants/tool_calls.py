@@ -15,6 +15,9 @@ from ..views import View, Views
 Problem = tuple[str, str, str]
 
 
+_NONE: Counter[str] = Counter()
+
+
 def calls_of(view: View) -> tuple[str, ...]:
     """Return the ids of the calls that a message makes.
 
@@ -37,13 +40,13 @@ def tool_problems(views: Views) -> list[Problem]:
     made = {call for view in views for call in calls_of(view)}
     answered = {view.answers for view in views if view.role == "tool"}
     waiting: dict[str, None] = {}
-    done: Counter[str] = Counter()
+    done = _NONE
     for view in views:
         if view.role != "tool":
             problems += [_unanswered(call, answered) for call in waiting]
             calls = calls_of(view)
             waiting = dict.fromkeys(calls)
-            done = Counter(calls)
+            done = Counter(calls) if calls else _NONE
             continue
         call = str(view.answers)
         label = view.label()
