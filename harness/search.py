@@ -31,14 +31,6 @@ Kinds = frozenset[FaultKind]
 
 
 @dataclass(slots=True)
-class Witness:
-    """The smallest scenario seen so far for a key and set of fired faults, and when it was first seen."""
-
-    scenario: Scenario
-    histories: int
-
-
-@dataclass(slots=True)
 class Tally:
     """What has been seen of one candidate."""
 
@@ -76,7 +68,9 @@ class Search:
         self.failures: list[Failure] = []
         self._invariants = invariants
         self._keep_clean = keep_clean
-        self._witnesses: dict[Key, dict[Kinds, Witness]] = {}
+        #: The smallest scenario of this round for each key and set of fired faults.
+        self._witnesses: dict[Key, dict[Kinds, Scenario]] = {}
+        self._first_seen: dict[Key, int] = {}
         self._settled: set[tuple[Key, Kinds]] = set()
         self._control = next(a for a in agents if a.candidate.name == CONTROL.name)
 
@@ -120,12 +114,13 @@ class Search:
         tally.violations.update({code for code, _ in violated})
         kinds: Kinds = frozenset(fired.kind for fired in trial.history.fired())
         for code, by in violated:
+            self._first_seen.setdefault((name, code, by), self.histories)
             by_kinds = self._witnesses.setdefault((name, code, by), {})
             known = by_kinds.get(kinds)
             if known is None:
-                by_kinds[kinds] = Witness(scenario, self.histories)
-            elif scenario.size() < known.scenario.size():
-                known.scenario = scenario
+                by_kinds[kinds] = scenario
+            elif scenario.size() < known.size():
+                by_kinds[kinds] = scenario
 
     def harvest(self) -> list[Failure]:
         """Shrink the failures of the round that are new; return them in a fixed order.
@@ -156,7 +151,7 @@ class Search:
     def _known(self, key: Key) -> list[Failure]:
         return [f for f in self.failures if (f.signature.candidate, f.signature.code, f.signature.by) == key]
 
-    def _shrink(self, key: Key, witness: Witness) -> Failure:
+    def _shrink(self, key: Key, witness: Scenario) -> Failure:
         name, code, by = key
         agent = next(a for a in self.agents if a.candidate.name == name)
 
@@ -164,8 +159,8 @@ class Search:
             trial = try_out(agent, scenario, invariants=(int(code[0]),), comparing=code in COMPARED)
             return (code, by) in trial.violated()
 
-        shrunk = shrink(witness.scenario, partial(fails_on, agent))
+        shrunk = shrink(witness, partial(fails_on, agent))
         fired = try_out(agent, shrunk.scenario).history.fired()
         kinds = tuple(sorted({f.kind for f in fired}))
         members = needed_members(agent, shrunk.scenario, fails_on)
-        return Failure(Signature(name, code, by, kinds), shrunk, witness.histories, members)
+        return Failure(Signature(name, code, by, kinds), shrunk, self._first_seen[key], members)
