@@ -117,9 +117,7 @@ class Search:
             self._first_seen.setdefault((name, code, by), self.histories)
             by_kinds = self._witnesses.setdefault((name, code, by), {})
             known = by_kinds.get(kinds)
-            if known is None:
-                by_kinds[kinds] = scenario
-            elif scenario.size() < known.size():
+            if known is None or scenario.size() < known.size():
                 by_kinds[kinds] = scenario
 
     def harvest(self) -> list[Failure]:
