@@ -188,6 +188,7 @@ class Campaign:
             failure.histories,
             failure.members,
             () if item is None else provider_answers(agent, scenario, key[0], item.violation.record),
+            trial.reading.ledger,
         )
         self.stream.emit(Found(finding))
         return finding

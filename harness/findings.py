@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .faults import FaultKind
 from .history import History
+from .ledger import Ledger
 from .scenario import Scenario
 from .wire_rules import Answer
 
@@ -37,7 +38,8 @@ class Finding:
     same scenario; `histories` how many had been played when it was first seen. `members` are the names of
     the members of a stack without which it does not fail; empty for a single middleware.
     `providers` is what providers make of the request that shows it, when the finding is about a rejected
-    request and their serialisers are installed.
+    request and their serialisers are installed. `ledger` is the harness's own account of `history`, with
+    which it can be judged again.
     """
 
     signature: Signature
@@ -51,6 +53,7 @@ class Finding:
     histories: int
     members: tuple[str, ...] = ()
     providers: tuple[Answer, ...] = ()
+    ledger: Ledger = field(default_factory=Ledger, repr=False)
 
     @property
     def id(self) -> str:

@@ -26,6 +26,7 @@ from .events import (
 from .figures import figures_data
 from .findings import Finding
 from .history import history_to_json
+from .ledger_file import ledger_data
 from .scenario import to_json
 
 
@@ -56,6 +57,7 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         "detail": finding.detail,
         "scenario": f"scenarios/{finding.id}.json",
         "history": f"histories/{finding.id}.json",
+        "ledger": f"ledgers/{finding.id}.json",
         "record": finding.record,
         "minimal": finding.minimal,
         "confirmed": finding.confirmed,
@@ -63,7 +65,7 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         "histories": finding.histories,
         "members": list(finding.members),
         "providers": [
-            {"name": answer.provider, "rejects": [rejection.detail for rejection in answer.rejections]}
+            {"name": answer.provider, "rejects": [rejection._asdict() for rejection in answer.rejections]}
             for answer in finding.providers
         ],
     }
@@ -125,6 +127,7 @@ class RunFolder:
             case Found(finding=finding):
                 self._save(f"scenarios/{finding.id}.json", to_json(finding.scenario))
                 self._save(f"histories/{finding.id}.json", history_to_json(finding.history))
+                self._save(f"ledgers/{finding.id}.json", _json(ledger_data(finding.ledger)))
             case Disagreed(disagreement=disagreement):
                 self._save(disagreement.file, to_json(disagreement.scenario))
             case HarnessBroke(scenario=scenario, candidate=candidate, detail=detail):

@@ -113,7 +113,8 @@ def _how_sure(finding: Finding) -> list[str]:
         None: "Inconclusive: two replays of the same history differ.",
     }[finding.confirmed]
     held = ", ".join(map(code_span, finding.held_by)) or "no other candidate"
-    return [
+    providers = [f"Providers: {', '.join(code_span(str(a), 300) for a in finding.providers)}."]
+    return (providers if finding.providers else []) + [
         f"{confirmed} On the same history {held} {'hold' if len(finding.held_by) != 1 else 'holds'}. "
         f"First seen after {finding.histories} generated histories."
     ]

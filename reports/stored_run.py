@@ -10,7 +10,9 @@ from typing import Any
 from ..harness.errors import SixfoldError
 from ..harness.findings import Finding, Signature
 from ..harness.history import history_from_json
+from ..harness.ledger_file import ledger_from
 from ..harness.scenario import load
+from ..harness.wire_rules import Answer, Rejection
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,5 +67,11 @@ def _finding(path: Path, data: dict[str, Any]) -> Finding:
         data["confirmed"],
         tuple(data["held_by"]),
         data["histories"],
-        tuple(data.get("members", ())),
+        tuple(data["members"]),
+        tuple(map(_answer, data["providers"])),
+        ledger_from(json.loads((path / data["ledger"]).read_text(encoding="utf-8"))),
     )
+
+
+def _answer(data: dict[str, Any]) -> Answer:
+    return Answer(data["name"], tuple(Rejection(**rejection) for rejection in data["rejects"]))
