@@ -142,7 +142,7 @@ class ReducerLane:
         run_async = self._session.loop is not None
         if run_async not in self._around:
             setting = self._wiring.setting(f"{self._name}-{self._threads}", run_async=run_async)
-            self._around[run_async] = Surroundings(self._agent.graph, setting)
+            self._around[run_async] = Surroundings(self._agent.graph, setting, lambda: self._state.channels)
         self._around[run_async].fork = self._forks
         return self._around[run_async]
 
@@ -203,6 +203,7 @@ class ReducerLane:
         if node is None:
             return await self._mixed(current)
         here = self._here
+        here.sent.clear()
         config = here.enter(node.name, self._step + 1)
         var_child_runnable_config.set(config)
         state = {name: values[name] for name in node.fields if name in values}
@@ -220,11 +221,14 @@ class ReducerLane:
         writes = plain_writes(update, self._state.channels)
         if writes is None:
             return self._odd(node.name, update)
+        if here.sent:
+            known_writes = [write for write in here.sent if write[0] in self._state.channels]
+            return self._commit([*known_writes, *writes], node.name)
         return self._commit(writes, node.name)
 
     def _odd(self, name: str, update: Any) -> Target:
         """Let the node's own writers say what a result that is not plain writes, and what follows."""
-        writes: Writes = []
+        writes: Writes = list(self._here.sent)
         config = self._here.of_task(
             Task(name, (PULL, name)), self._step + 1, 0, self._state.channels, writes, []
         )

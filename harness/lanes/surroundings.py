@@ -127,11 +127,14 @@ def setting_of(graph: Any, thread: str, *, run_async: bool) -> Setting:
 class Surroundings:
     """Makes the configs of one history's tasks.
 
-    `fork` counts how often the history went back: task ids are never used twice.
+    `fork` counts how often the history went back: task ids are never used twice. `channels` gives the
+    channels as they are; `sent` are the writes that the running node made through its config.
     """
 
-    def __init__(self, graph: Any, setting: Setting) -> None:
+    def __init__(self, graph: Any, setting: Setting, channels: Callable[[], dict[str, Any]]) -> None:
         self._graph = graph
+        self._channels = channels
+        self.sent: Writes = []
         self._base = setting.config
         self.runtime = setting.runtime
         self.fork = 0
@@ -146,6 +149,7 @@ class Surroundings:
         config = self._configs.get(name)
         if config is None:
             config = self._configs[name] = self._config(Task(name, (PULL, name)), self._scratchpad)
+            config["configurable"].update({_SEND: self.sent.extend, _READ: self._read})
         task = _task_id(self.fork, step, 0)
         metadata, own = config["metadata"], config["configurable"]
         metadata["langgraph_step"] = step
@@ -187,6 +191,9 @@ class Surroundings:
                 key: channels[key].get() for key in wanted if channels[key].is_available()
             }
         return config
+
+    def _read(self, select: Any, fresh: bool = False) -> Any:
+        return _read_state(self._scratchpad, self._channels(), {}, _Written(self.sent), select, fresh)
 
     def _config(self, task: Task, scratchpad: _Scratchpad) -> RunnableConfig:
         pulled = task.path[0] == PULL

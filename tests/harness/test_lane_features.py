@@ -10,7 +10,7 @@ from typing import Annotated, Any, NotRequired
 import pytest
 from langchain.agents.middleware import AgentMiddleware, AgentState, HumanInTheLoopMiddleware, hook_config
 from langchain.agents.middleware.types import PrivateStateAttr
-from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.config import get_config, get_store, get_stream_writer
 from langgraph.types import Command, Overwrite, Send, interrupt
@@ -18,7 +18,7 @@ from langgraph.types import Command, Overwrite, Send, interrupt
 from sixfold.harness.agent import build_agent
 from sixfold.harness.candidate import Candidate
 from sixfold.harness.differential import compare_lanes
-from sixfold.harness.history import Fold, Happened, History, HookRan, TurnEnded
+from sixfold.harness.history import Fold, Happened, History, HookRan, Requested, TurnEnded
 from sixfold.harness.play import play
 from sixfold.harness.scenario import Scenario
 from sixfold.harness.steps import (
@@ -107,6 +107,10 @@ def written_by(history: History, by: str) -> list[str]:
 def endings(history: History) -> list[TurnEnded]:
     return [record for record in history.records if isinstance(record, TurnEnded)]
 
+
+# langgraph._internal._constants
+CONFIG_KEY_READ = "__pregel_read"
+CONFIG_KEY_SEND = "__pregel_send"
 
 both = pytest.mark.parametrize("run_async", [False, True], ids=["sync", "async"])
 
@@ -575,3 +579,41 @@ def test_patched_clocks_and_dice_are_put_back(run_async: bool) -> None:
     agreed(stack({"before_agent": patch}), *TALK[:2], run_async=run_async)
     assert time.perf_counter is clock
     assert random.random is dice
+
+
+# -- what a backend reads and writes through the config --------------------------------------------
+
+
+def _through_config(self: Any, state: Any, runtime: Any) -> Any:
+    own = get_config()["configurable"]
+    seen = len(own[CONFIG_KEY_READ]("messages"))
+    own[CONFIG_KEY_SEND]([("messages", [HumanMessage(f"sent after {seen}", name="note")])])
+    fresh = len(own[CONFIG_KEY_READ]("messages", fresh=True))
+    return note(f"there were {seen}, and {fresh} with what was sent")
+
+
+@both
+@pytest.mark.parametrize("hook", NODE_HOOKS)
+def test_a_hook_may_read_and_write_through_its_config(hook: str, run_async: bool) -> None:
+    history = agreed(stack({hook: _through_config}), UserTurn(), UserTurn(), run_async=run_async)
+    texts = [view.text for r in history.records if isinstance(r, Fold) for view in r.state]
+    assert any(text.startswith("sent after") for text in texts)
+    assert any("there were" in text for text in texts)
+
+
+@both
+def test_a_wrapper_of_the_model_may_read_through_its_config(run_async: bool) -> None:
+    def look(request: Any) -> Any:
+        count = len(get_config()["configurable"][CONFIG_KEY_READ]("messages"))
+        return request.override(system_message=SystemMessage(f"{count} messages are stored"))
+
+    def wrap_model_call(self: Any, request: Any, handler: Any) -> Any:
+        return handler(look(request))
+
+    async def awrap_model_call(self: Any, request: Any, handler: Any) -> Any:
+        return await handler(look(request))
+
+    wraps = {"wrap_model_call": wrap_model_call, "awrap_model_call": awrap_model_call}
+    history = agreed(stack(wraps), UserTurn(), UserTurn(), run_async=run_async)
+    prompts = [record.system for record in history.records if isinstance(record, Requested)]
+    assert prompts == ["1 messages are stored", "3 messages are stored"]
