@@ -123,12 +123,14 @@ class Interposer(Middleware):
         before = list(request.messages)
         seen = session.book.views(before)
         prompt = _prompt_of(request)
-        edited = False
+        calls, changed = 0, False
 
         def watched(inner_request: Request) -> Any:
-            nonlocal edited
+            nonlocal calls, changed
+            calls += 1
             edited = session.book.views(inner_request.messages) != seen or _prompt_of(inner_request) != prompt
             if edited:
+                changed = True
                 session.edited_by = by
             return handler(inner_request)
 
@@ -152,7 +154,8 @@ class Interposer(Middleware):
         shared = request.messages is request.state.get("messages")
         session.notice_mutation(by, before, request.messages if shared else before)
         session.wrote("model", [])
-        session.hook_ran(by, "update" if edited else "nothing")
+        # Calling the model again, or not at all, is a change as well.
+        session.hook_ran(by, "update" if changed or calls != 1 else "nothing")
         return result
 
 
