@@ -227,6 +227,8 @@ def _arrange(candidate: Candidate, model: FakeChatModel, running: _Running, form
     if not wraps and isinstance(model.scripted, DirectFakeChatModel):
         plain = PlainModel(model.scripted, SystemMessage(SYSTEM_PROMPT))
     # LangChain and compiled graphs live as long as the process; the collector need not walk them again.
+    # What is garbage by now must not be kept with them.
+    gc.collect()
     gc.freeze()
     return Agent(
         candidate,

@@ -12,12 +12,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any, NotRequired
+from typing import TYPE_CHECKING, Any, NotRequired
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
 from langchain_core.runnables import Runnable
 
-Request = ModelRequest[Any]
+if TYPE_CHECKING:
+    Request = ModelRequest[Any]
+else:
+    # Before LangChain 1.1 the class takes no type parameter.
+    Request = ModelRequest
 
 #: What the first parameter of a node is called, which tells it from a factory.
 _STATE_NAMES = ("state", "messages_state", "agent_state", "inputs")

@@ -11,7 +11,7 @@ public. Taking envelopes off again, which its front end does on replay, is not r
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, NotRequired
+from typing import TYPE_CHECKING, Any, NotRequired
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage
@@ -21,7 +21,11 @@ from ..harness.candidate import Candidate, Contract
 from ..harness.environment import Environment
 from .deerflow_summarization import turn_starts
 
-Request = ModelRequest[Any]
+if TYPE_CHECKING:
+    Request = ModelRequest[Any]
+else:
+    # Before LangChain 1.1 the class takes no type parameter.
+    Request = ModelRequest
 
 #: Characters that a folded record keeps of a user's message and of an action (rule P4).
 WORDS_KEPT = 300
