@@ -1,4 +1,4 @@
-"""The roof: the command line and the pytest plugin.
+"""The roof: the command line.
 
 Here the harness, the strategies, the models and the reports are wired together; no other folder
 imports this one.

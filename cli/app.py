@@ -1,4 +1,4 @@
-"""The command line: `sixfold run`, `sixfold replay`, `sixfold list`.
+"""The command line: `sixfold run`, `replay`, `report`, `explain` and `list`.
 
 Heavy imports happen inside the commands, so that `--help` answers at once.
 """

@@ -77,7 +77,7 @@ def run_command(
     output_format: str,
     show_wiring: bool = False,
 ) -> None:
-    """Run a campaign over `targets` (the catalogue without any) and exit with its code."""
+    """Run a campaign over `targets` (five of the catalogue without any) and exit with its code."""
     if output_format not in _FORMATS:
         raise SixfoldError(
             f"unknown format {output_format!r}", place="--format", remedy=f"Use one of {', '.join(_FORMATS)}."

@@ -25,6 +25,7 @@ from .environment import SMALL_WINDOW, Environment
 from .errors import SixfoldError, TargetError
 from .faults import DEPENDENCIES, HOOKS, FaultPlace
 from .interposer import Interposer, interpose
+from .invariants.checks import SECOND_INSTANCE
 from .lanes.plain_model import PlainModel
 from .lanes.wiring import DELTAS, Wiring
 from .session import Session
@@ -214,7 +215,7 @@ def _arrange(candidate: Candidate, model: FakeChatModel, running: _Running, form
         interposers = [interpose(member, index) for index, member in enumerate(prototypes)]
         if form == "twice":
             for second in interposers[len(interposers) // 2 :]:
-                second.label += " (2)"
+                second.label += SECOND_INSTANCE
         graph = _compile(model, interposers, running)
     except Exception as error:
         raise TargetError(

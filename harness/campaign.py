@@ -12,7 +12,7 @@ from .candidate import CONTROL, Candidate
 from .collector import relaxed_collector
 from .comparisons import COMPARED
 from .differential import Trial, compare_lanes, is_deterministic, try_out
-from .errors import HarnessBrokenError
+from .errors import HarnessBrokenError, TargetError
 from .events import (
     CandidateResult,
     Disagreed,
@@ -84,15 +84,30 @@ def installed_versions() -> dict[str, str]:
     return found
 
 
+def _check_names(candidates: Sequence[Candidate]) -> None:
+    """Raise `TargetError` when two candidates have the same name: everything is counted by it."""
+    for number, candidate in enumerate(candidates):
+        if any(candidate.name == other.name for other in candidates[:number]):
+            raise TargetError(
+                f"two candidates are called {candidate.name!r}",
+                place=candidate.target or candidate.name,
+                remedy="Give each a name of its own; control takes part in every run.",
+            )
+
+
 class Campaign:
-    """One run over a set of candidates. `control` always takes part."""
+    """One run over a set of candidates. `control` always takes part.
+
+    Raises `TargetError` when one of them cannot be built, or two have the same name.
+    """
 
     def __init__(
         self, candidates: Sequence[Candidate], options: Options, listeners: Iterable[Listener] = ()
     ) -> None:
         self.options = options
         self.stream = Stream.to(listeners)
-        chosen = [CONTROL, *(c for c in candidates if c.name != CONTROL.name)]
+        chosen = [CONTROL, *(c for c in candidates if c is not CONTROL)]
+        _check_names(chosen)
         self._agents = [build_agent(candidate, direct=True) for candidate in chosen]
         self._graph_agents: dict[str, Agent] = {}
         self._search = Search(self._agents, invariants=options.invariants, keep_clean=options.lane_samples)

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Exit codes by kind (design, section Findings)."""
+    """Exit codes by kind."""
 
     NOTHING_NEW = 0
     FINDINGS = 1

@@ -85,7 +85,7 @@ class FaultPackage:
 
 _NODE_HOOKS: tuple[FaultPlace, ...] = ("before_agent", "before_model", "after_model", "after_agent")
 
-#: Every fault kind, by name (the design's fault table).
+#: Every fault kind, by name.
 PACKAGES: dict[FaultKind, FaultPackage] = {
     package.kind: package
     for package in (

@@ -65,11 +65,6 @@ class Figures:
         """Messages that a turn leaves in the state."""
         return self._per_turn(self.stored)
 
-    @property
-    def rewrites_per_turn(self) -> float | None:
-        """Rewrites of the whole history in a turn that changed nothing."""
-        return self._per_turn(self.needless_rewrites)
-
     def _per_turn(self, total: int) -> float | None:
         return total / self.turns if self.turns else None
 

@@ -34,9 +34,10 @@ class Finding:
     `scenario` is the smallest one found and `history` what it does in the reducer lane; `record` is
     the index of the record that shows it. `minimal` says that no step can be left out. `confirmed`
     tells whether the graph lane shows the same violation; it is None when the candidate is not
-    deterministic, and the finding is then inconclusive. `held_by` names candidates that hold on the
-    same scenario; `histories` how many had been played when it was first seen. `members` are the names of
-    the members of a stack without which it does not fail; empty for a single middleware.
+    deterministic or the lanes disagree on it, and the finding is then inconclusive. `held_by` names
+    candidates that hold on the same scenario; `histories` how many had been played when it was first
+    seen. `members` are the names of the members of a stack without which it does not fail; empty for a
+    single middleware.
     `providers` is what providers make of the request that shows it, when the finding is about a rejected
     request and their serialisers are installed. `ledger` is the harness's own account of `history`, with
     which it can be judged again.

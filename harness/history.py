@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from pydantic import TypeAdapter
+
 from .faults import FaultKind
-from .tokens import Mentions
 from .views import View, Views
 
 
@@ -88,7 +89,7 @@ class Mutated(NamedTuple):
 
 
 class Happened(NamedTuple):
-    """Something from outside: `change_state`, `advance_clock`, `restart` or `edit_message`."""
+    """Something from outside, such as a `restart`: mostly the kind of the step that did it."""
 
     turn: int
     what: str
@@ -155,35 +156,11 @@ def history_to_json(history: History) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
 
 
-def _view(data: dict[str, Any]) -> View:
-    utterances, quoted, states = data["mentions"]
-    return View(
-        data["id"],
-        data["role"],
-        data["text"],
-        data["name"],
-        tuple(data["calls"]),
-        data["answers"],
-        data["extra"],
-        Mentions(tuple(utterances), tuple(quoted), tuple(states)),
-        data["says"],
-    )
-
-
-_VIEW_FIELDS = frozenset({"update", "state", "messages", "before", "after"})
+_RECORDS: dict[str, TypeAdapter[Record]] = {name: TypeAdapter(cls) for name, cls in _RECORD_TYPES.items()}
 
 
 def _record(data: dict[str, Any]) -> Record:
-    cls = _RECORD_TYPES[data.pop("record")]
-    values: dict[str, Any] = {
-        key: tuple(_view(v) for v in value)
-        if key in _VIEW_FIELDS
-        else tuple(value)
-        if isinstance(value, list)
-        else value
-        for key, value in data.items()
-    }
-    return cls(**values)
+    return _RECORDS[data.pop("record")].validate_python(data)
 
 
 def history_from_json(text: str) -> History:

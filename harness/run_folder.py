@@ -1,4 +1,4 @@
-"""The run folder: options and seed, scenarios and histories, verdicts; saved in phases.
+"""The run folder: options and seed, scenarios, histories and ledgers, verdicts; saved in phases.
 
 A listener of the event stream. Files are written whole or not at all, and hold no wall-clock time:
 equal runs give equal bytes.

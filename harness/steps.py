@@ -1,6 +1,6 @@
 """The step vocabulary: what can happen in a session, as frozen plain data.
 
-Each class is one row of the design's step table. Strategies draw them, lanes perform them, files
+Each class is one kind of step. Strategies draw them, lanes perform them, files
 store them; no step holds code or objects of any library.
 """
 

@@ -195,8 +195,16 @@ class ViewBook:
             fields["name"],
             calls,
             fields.get("tool_call_id"),
-            json.dumps(more, default=repr, sort_keys=True) if more else "",
+            _written(more) if more else "",
         )
+
+
+def _written(metadata: dict[str, Any]) -> str:
+    """Return metadata as JSON, or as Python shows it when its keys are not all text."""
+    try:
+        return json.dumps(metadata, default=repr, sort_keys=True)
+    except (TypeError, ValueError):
+        return repr(metadata)
 
 
 @lru_cache(maxsize=32_768)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NotRequired
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
 from langchain_core.runnables import Runnable
+from langgraph.config import get_config
 
 if TYPE_CHECKING:
     Request = ModelRequest[Any]
@@ -63,7 +64,8 @@ class NodeAsMiddleware(AgentMiddleware[Any, Any, Any]):
     def _call(self, state: Any, runtime: Any) -> Any:
         if isinstance(self._node, Runnable):
             return self._node.invoke(state)
-        return self._node(state, *_extra(self._node, runtime))
+        more, named = _beside_state(self._node, runtime)
+        return self._node(state, *more, **named)
 
     def before_model(self, state: Any, runtime: Any) -> Any:
         """Run the node."""
@@ -88,14 +90,26 @@ class AsyncNodeAsMiddleware(NodeAsMiddleware):
         return await self._call(state, runtime)
 
 
-def _extra(node: Callable[..., Any], runtime: Any) -> tuple[Any, ...]:
-    """Return what the node wants beside the state: its second parameter is the runtime."""
-    required = [
-        p
-        for p in inspect.signature(node).parameters.values()
-        if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
-    return (runtime,) if len(required) > 1 else ()
+def _beside_state(node: Callable[..., Any], runtime: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return what the node wants beside the state: by name as in LangGraph, and else the runtime."""
+    known: dict[str, Callable[[], Any]] = {
+        "config": get_config,
+        "writer": lambda: runtime.stream_writer,
+        "store": lambda: runtime.store,
+    }
+    named: dict[str, Any] = {}
+    for parameter in [*inspect.signature(node).parameters.values()][1:]:
+        by_keyword = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        if by_keyword and parameter.name in known:
+            named[parameter.name] = known[parameter.name]()
+        elif by_keyword and parameter.name == "runtime":
+            named["runtime"] = runtime
+        elif parameter.default is parameter.empty and parameter.kind in (
+            parameter.POSITIONAL_ONLY,
+            parameter.POSITIONAL_OR_KEYWORD,
+        ):
+            return (runtime,), named
+    return (), named
 
 
 def _shown(request: Request) -> Request:

@@ -64,6 +64,9 @@ SUPPLIES: dict[str, Supply] = {
     "output_messages_key": _value("llm_input_messages"),
 }
 
+#: What is supplied for an argument of this name that takes a number of messages, and no pair.
+_COUNTS = {"trigger": 5, "keep": 2}
+
 #: What is supplied for an argument whose annotation names one of these classes.
 BY_ANNOTATION: dict[str, Supply] = {
     "BaseChatModel": _MODEL,
@@ -89,9 +92,24 @@ _SIZES: tuple[tuple[re.Pattern[str], int], ...] = (
 )
 
 
+def _named(parameter: inspect.Parameter) -> Supply | None:
+    """Return what is supplied for the parameter's name; a number where it takes one."""
+    supply = SUPPLIES.get(parameter.name)
+    if parameter.name in _COUNTS and (type(parameter.default) is int or _words(parameter) == {"int"}):
+        return _value(_COUNTS[parameter.name])
+    return supply
+
+
+def _words(parameter: inspect.Parameter) -> set[str]:
+    """Return the names in the parameter's annotation, written out or not."""
+    annotation = parameter.annotation
+    text = annotation.__name__ if type(annotation) is type else str(annotation)
+    return set() if annotation is parameter.empty else set(re.findall(r"\w+", text))
+
+
 def _annotated(parameter: inspect.Parameter) -> Supply | None:
-    """Return the supply for the first class that the annotation names, written out or not."""
-    words = set(re.findall(r"\w+", str(parameter.annotation)))
+    """Return the supply for the first class that the annotation names."""
+    words = _words(parameter)
     return next((supply for name, supply in BY_ANNOTATION.items() if name in words), None)
 
 
@@ -101,6 +119,9 @@ def _lowered(parameter: inspect.Parameter) -> Supply | None:
     required = default is parameter.empty
     if not required and (isinstance(default, bool) or not isinstance(default, int)):
         return None
+    words = _words(parameter)
+    if required and words and words.isdisjoint({"int", "float"}):
+        return None
     for pattern, size in _SIZES:
         if pattern.search(parameter.name) and (required or default > size):
             return _value(size)
@@ -109,8 +130,9 @@ def _lowered(parameter: inspect.Parameter) -> Supply | None:
 
 def supply_of(parameter: inspect.Parameter) -> Supply | None:
     """Return what is supplied for `parameter`, None when it is left alone or unknown."""
-    if parameter.name in SUPPLIES:
-        return SUPPLIES[parameter.name]
+    named = _named(parameter)
+    if named is not None:
+        return named
     lowered = _lowered(parameter)
     if lowered is not None or parameter.default is not parameter.empty:
         return lowered

@@ -59,7 +59,7 @@ def render(finding: Finding, run: StoredRun) -> str:
         parts += ["## What happens", fenced(_difference(before, after), "diff")]
     drawn = [f"{who}: {what}".rstrip(": ") for who, what, _ in timeline(finding.history)]
     parts += ["## The history", fenced(drawn, "text"), _needs(finding)]
-    parts += ["## How sure", *_how_sure(finding)]
+    parts += ["## How sure", *_how_sure(finding, disagreed=signature.candidate in run.disagreed)]
     if signature.code in EXPLANATIONS:
         parts += ["## What helps", EXPLANATIONS[signature.code].avoid]
     parts += ["## To reproduce", *_reproduce(finding, run)]
@@ -106,11 +106,12 @@ def _needs(finding: Finding) -> str:
     return needs + size
 
 
-def _how_sure(finding: Finding) -> list[str]:
+def _how_sure(finding: Finding, *, disagreed: bool) -> list[str]:
+    why = "the lanes disagree on the candidate" if disagreed else "two replays of the same history differ"
     confirmed = {
         True: "Confirmed in the real `create_agent` graph with a checkpointer.",
         False: "Not confirmed in the real `create_agent` graph.",
-        None: "Inconclusive: two replays of the same history differ.",
+        None: f"Inconclusive: {why}.",
     }[finding.confirmed]
     held = ", ".join(map(code_span, finding.held_by)) or "no other candidate"
     providers = [f"Providers: {', '.join(code_span(str(a), 300) for a in finding.providers)}."]
@@ -123,8 +124,7 @@ def _how_sure(finding: Finding) -> list[str]:
 def _short_json(scenario: Scenario) -> list[str]:
     """Return the scenario as JSON, a line for each step, without what a step has by default."""
     steps = [json.dumps(_told(step), ensure_ascii=False) for step in scenario.steps]
-    ends = [","] * (len(steps) - 1) + [""]
-    body = [f"  {step}{end}" for step, end in zip(steps, ends, strict=True)]
+    body = [f"  {step}," for step in steps[:-1]] + [f"  {step}" for step in steps[-1:]]
     return [f'{{"sixfold_scenario": {SCHEMA_VERSION}, "steps": [', *body, "]}"]
 
 

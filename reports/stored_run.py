@@ -5,19 +5,80 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
+from typing_extensions import TypedDict
 
 from ..harness.errors import SixfoldError
+from ..harness.faults import FaultKind
 from ..harness.findings import Finding, Signature
 from ..harness.history import history_from_json
 from ..harness.ledger_file import ledger_from
 from ..harness.scenario import load
-from ..harness.wire_rules import Answer, Rejection
+from ..harness.wire_rules import Answer, Rejection, Rule
+
+
+class _Reason(TypedDict):
+    rule: Rule
+    detail: str
+
+
+class _Rejects(TypedDict):
+    name: str
+    rejects: list[_Reason]
+
+
+class _FindingData(TypedDict):
+    """What `finding_data` writes down."""
+
+    id: str
+    candidate: str
+    code: str
+    by: str
+    faults: list[FaultKind]
+    detail: str
+    scenario: str
+    history: str
+    ledger: str
+    record: Annotated[int, Field(ge=0)]
+    minimal: bool
+    confirmed: bool | None
+    held_by: list[str]
+    histories: int
+    members: list[str]
+    providers: list[_Rejects]
+
+
+class _CandidateData(TypedDict):
+    """The part of a candidate's result that reports are written from."""
+
+    name: str
+    target: str
+    source: str
+    disagreement: dict[str, str] | None
+
+
+class _OptionsData(TypedDict):
+    seed: int
+
+
+class _RunData(TypedDict):
+    options: _OptionsData
+    versions: dict[str, str]
+    candidates: list[_CandidateData]
+    findings: list[_FindingData]
+
+
+_RUN: TypeAdapter[_RunData] = TypeAdapter(_RunData)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """The findings of a run, the versions it ran on, its seed, and what a user types for each candidate."""
+    """The findings of a run, the versions it ran on, its seed, and what a user types for each candidate.
+
+    `disagreed` are the candidates on which the lanes disagree.
+    """
 
     path: Path
     seed: int
@@ -25,6 +86,7 @@ class StoredRun:
     targets: dict[str, str]
     sources: dict[str, str]
     findings: tuple[Finding, ...]
+    disagreed: frozenset[str] = frozenset()
 
 
 def load_run(path: Path) -> StoredRun:
@@ -37,7 +99,7 @@ def load_run(path: Path) -> StoredRun:
             remedy="Name a folder below .sixfold/runs, or run `sixfold run` first.",
         )
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = _RUN.validate_python(json.loads(file.read_text(encoding="utf-8")), strict=True)
         candidates = data["candidates"]
         return StoredRun(
             path,
@@ -46,8 +108,9 @@ def load_run(path: Path) -> StoredRun:
             {candidate["name"]: candidate["target"] for candidate in candidates},
             {candidate["name"]: candidate["source"] for candidate in candidates},
             tuple(_finding(path, entry) for entry in data["findings"]),
+            frozenset(candidate["name"] for candidate in candidates if candidate["disagreement"]),
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SixfoldError(
             f"the run cannot be read: {type(error).__name__}: {error}",
             place=str(file),
@@ -55,8 +118,8 @@ def load_run(path: Path) -> StoredRun:
         ) from error
 
 
-def _finding(path: Path, data: dict[str, Any]) -> Finding:
-    history = (path / "histories" / f"{data['id']}.json").read_text(encoding="utf-8")
+def _finding(path: Path, data: _FindingData) -> Finding:
+    history = (path / data["history"]).read_text(encoding="utf-8")
     return Finding(
         Signature(data["candidate"], data["code"], data["by"], tuple(data["faults"])),
         load(path / data["scenario"]),
@@ -73,5 +136,5 @@ def _finding(path: Path, data: dict[str, Any]) -> Finding:
     )
 
 
-def _answer(data: dict[str, Any]) -> Answer:
-    return Answer(data["name"], tuple(Rejection(**rejection) for rejection in data["rejects"]))
+def _answer(data: _Rejects) -> Answer:
+    return Answer(data["name"], tuple(Rejection(**each) for each in data["rejects"]))

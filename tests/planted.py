@@ -56,7 +56,6 @@ _TWO_TURNS = _of(UserTurn(), UserTurn())
 _THREE_TURNS = _of(UserTurn(), UserTurn(), UserTurn())
 _ONE_ROUND = _of(UserTurn(rounds=(_ROUND,)))
 _TWO_CALLS = _of(UserTurn(rounds=(ToolRound(calls=(ToolCall(), ToolCall())),)))
-_STRINGS = _of(UserTurn(messages=(UserMessage(shape="strings"),)))
 _TWO_MESSAGES = _of(UserTurn(messages=(UserMessage(), UserMessage())))
 # A client tells what went before, and the user goes on.
 _TOLD_BEFORE = _of(UserTurn(messages=(UserMessage(name="summary"), UserMessage())))

@@ -32,8 +32,9 @@ run: the minimal scenario is what the search finds and shrinks, *found after* th
 histories until the first that shows it (seed 0, default settings), and *without the flaw* what the same
 middleware without its flaw is blamed for in {SIBLING_HISTORIES} histories under all faults.
 
-`3.head-dependent`, `5.replay-differs`, `6.sync-async` and `6.reducers` compare two plays of one scenario;
-a run does so for every fifth history. The flaw of `6.lanes` is in Sixfold itself, so it ends the run.
+`3.head-dependent`, `5.replay-differs`, `6.sync-async` and `6.reducers` compare two plays of one scenario, and
+`4.rejected-request` plays it again; a run does so for every fifth history. The flaw of `6.lanes` is in
+Sixfold itself: the candidate becomes inconclusive, and the run ends where control shows it, too.
 """
 
 COLUMNS = "| check | what goes wrong | planted flaw | minimal scenario | found after | without the flaw |"

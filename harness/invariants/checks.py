@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from .reading import Evidence, Reading
 
+#: What tells the second instance of a middleware from the first, where both are in one stack.
+SECOND_INSTANCE = " (2)"
+
 
 @dataclass(frozen=True, slots=True)
 class Violation:
@@ -28,8 +31,9 @@ class Violation:
 
     @property
     def place(self) -> str:
-        """Where the violation shows, as part of a finding's identity."""
-        return f"{self.by}, {self.aspect}" if self.aspect else self.by
+        """Where the violation shows, as part of a finding's identity; instances are not told apart."""
+        by = self.by.replace(SECOND_INSTANCE, "")
+        return f"{by}, {self.aspect}" if self.aspect else by
 
 
 Judge = Callable[[Reading, int], Iterator[Violation]]

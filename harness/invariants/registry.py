@@ -18,7 +18,7 @@ from . import (
 from .checks import Check, Violation
 from .reading import Reading
 
-#: The six invariants, by number (the article's rules, in the design's words).
+#: The six invariants, by number (the rules of the article on the direction of context injection).
 INVARIANTS: dict[int, str] = {
     1: "Dynamic state does not enter history",
     2: "Update in place, never rewrite ids",
@@ -98,8 +98,3 @@ def judge(
             if verdict != "permitted":
                 judged.append(Judged(violation, verdict))
     return judged
-
-
-def check_by_code(code: str) -> Check | None:
-    """Return the check on single histories with `code`, None when there is none."""
-    return next((check for check in CHECKS if check.code == code), None)

@@ -18,7 +18,7 @@ class ChannelState:
     """Channels and their values; a fold replaces `values`.
 
     `refused` is told the name of a channel that the serialiser refuses to store again, and its error: what
-    is there was changed in place.
+    is there was changed in place, or an earlier version could not have stored it.
     """
 
     def __init__(self, wiring: Wiring, refused: Callable[[str, Exception], None]) -> None:
@@ -98,16 +98,16 @@ class ChannelState:
         self._forget_untracked()
         for name, channel in self._channels.items():
             if name == "messages" and stored != "now" and channel.is_available():
-                self._channels[name] = channel.from_checkpoint(loaded(written(stored, channel.get())))
+                self._store(name, lambda messages: loaded(written(stored, messages)))
             else:
                 self._store(name)
         self._look()
 
-    def _store(self, name: str) -> None:
+    def _store(self, name: str, through: Callable[[Any], Any] = through_storage) -> None:
         channel = self._channels[name]
         try:
             if channel.is_available():
-                self._channels[name] = channel.from_checkpoint(through_storage(channel.get()))
+                self._channels[name] = channel.from_checkpoint(through(channel.get()))
         except Exception as error:  # noqa: BLE001  whatever the serialiser raises is data
             self._refused(name, error)
 

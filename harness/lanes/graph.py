@@ -20,6 +20,7 @@ from ..session import Session
 from ..steps import Stop, Stored
 from ..stored import written
 from .stopping import Base, StopPoint
+from .storable import loaded
 from .supersteps import answer
 from .surroundings import MAX_SUPERSTEPS
 
@@ -99,7 +100,13 @@ class GraphLane:
         thread = saved.config["configurable"]
         version = saved.checkpoint["channel_versions"]["messages"]
         key = (thread["thread_id"], thread["checkpoint_ns"], "messages", version)
-        self._saver.blobs[key] = written(stored, saved.checkpoint["channel_values"]["messages"])
+        try:
+            as_written = written(stored, saved.checkpoint["channel_values"]["messages"])
+            loaded(as_written)
+        except Exception as error:  # noqa: BLE001  whatever the serialiser raises is data
+            self._session.happened("not stored", f"messages: {self._session.describe(error)}")
+        else:
+            self._saver.blobs[key] = as_written
 
     def mark(self, turn: int) -> None:
         """Remember the checkpoint before `turn`."""

@@ -45,12 +45,15 @@ MODEL = "model"
 
 
 class _Mark(NamedTuple):
-    """The state before a turn: channels, the last superstep's number, and what was still to be done."""
+    """The state before a turn: channels, the last superstep's number, and what was still to be done.
+
+    LangGraph copies a checkpoint to go back to it, without what was written after it: a superstep that was
+    interrupted begins anew there, and asks again.
+    """
 
     channels: dict[str, Any]
     step: int
     pending: Target | None
-    halted: Halted | None
 
 
 class ReducerLane:
@@ -107,7 +110,7 @@ class ReducerLane:
     def mark(self, turn: int) -> None:
         """Remember the state before `turn`."""
         to_do = self._pending if self._resumable else None
-        self._marks[turn] = _Mark(self._state.copy(), self._step, to_do, self._halted)
+        self._marks[turn] = _Mark(self._state.copy(), self._step, to_do)
 
     def rewind(self, turn: int, *, pending: bool) -> Base:
         """Go back to the state before `turn`, with what was still to be done there if `pending`."""
@@ -121,7 +124,7 @@ class ReducerLane:
             self._step += 1
         self._begin_anew()
         if pending and mark.pending is not None:
-            self._pending, self._halted, self._resumable = mark.pending, mark.halted, True
+            self._pending, self._resumable = mark.pending, True
         return Base(convert_to_messages(self._state.values["messages"]), self._resumable)
 
     def _new_thread(self) -> None:

@@ -31,9 +31,6 @@ PULL, PUSH, TASKS = "__pregel_pull", "__pregel_push", "__pregel_tasks"
 _RUNTIME, _SEND, _READ = "__pregel_runtime", "__pregel_send", "__pregel_read"
 _READ_STATE, _SCRATCHPAD, _TASK = "__pregel_read_state", "__pregel_scratchpad", "__pregel_task_id"
 
-#: It looks at the writes of a task alone, which need not be one of LangGraph's own.
-_read: Callable[..., Any] = local_read
-
 _PARENT_RUN = UUID(int=1)
 
 Writes = list[tuple[str, Any]]
@@ -51,8 +48,8 @@ class Task(NamedTuple):
         return self.path[:2]
 
 
-#: LangGraph's own; it looks at no more of its arguments than what is here.
-_read_state: Any = local_read
+#: LangGraph's own; it looks at the writes of a task alone, which need not be one of LangGraph's own.
+_read: Any = local_read
 
 
 class _Written(NamedTuple):
@@ -181,7 +178,7 @@ class Surroundings:
                 _TASK: name,
                 "checkpoint_ns": f"{task.name}:{name}",
                 _SEND: writes.extend,
-                _READ: partial(_read_state, scratchpad, channels, {}, _Written(writes)),
+                _READ: partial(_read, scratchpad, channels, {}, _Written(writes)),
                 _READ_STATE: None,
             }
         )
@@ -193,7 +190,7 @@ class Surroundings:
         return config
 
     def _read(self, select: Any, fresh: bool = False) -> Any:
-        return _read_state(self._scratchpad, self._channels(), {}, _Written(self.sent), select, fresh)
+        return _read(self._scratchpad, self._channels(), {}, _Written(self.sent), select, fresh)
 
     def _config(self, task: Task, scratchpad: _Scratchpad) -> RunnableConfig:
         pulled = task.path[0] == PULL

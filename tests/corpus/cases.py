@@ -52,11 +52,6 @@ class Case:
     beside: frozenset[FaultKind] = frozenset()
     figure: str = ""
 
-    @property
-    def is_local(self) -> bool:
-        """Tell whether the case is re-created in models/."""
-        return self.name.startswith("D")
-
 
 def story(*steps: Step) -> Scenario:
     return Scenario(steps)

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from sixfold.cli.run import exit_code
 from sixfold.harness.campaign import Campaign
 from sixfold.harness.candidate import CONTROL, Candidate, Contract
-from sixfold.harness.errors import ExitCode, HarnessBrokenError
+from sixfold.harness.errors import ExitCode, HarnessBrokenError, TargetError
 from sixfold.harness.events import Disagreed, Event, HarnessBroke, Options, RunResult
 from sixfold.harness.invariants import registry
 from sixfold.harness.invariants.checks import Check, Violation
@@ -186,3 +187,10 @@ def test_budget_ends_the_run_early() -> None:
     result = Campaign([], options).run(explore)
     assert not result.complete
     assert result.histories < 100
+
+
+@pytest.mark.parametrize("name", ["same", "control"])
+def test_two_candidates_of_one_name_are_refused(name: str) -> None:
+    one, other = (replace(PLANTED[code].correct, name=name) for code in ("2.duplicate", "2.reorder"))
+    with pytest.raises(TargetError, match=f"two candidates are called '{name}'"):
+        Campaign([one, other], OPTIONS)

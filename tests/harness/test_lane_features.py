@@ -28,6 +28,7 @@ from sixfold.harness.steps import (
     Restart,
     Rewind,
     Step,
+    Stored,
     ToolCall,
     ToolRound,
     UserTurn,
@@ -483,6 +484,19 @@ def test_what_was_changed_in_place_and_cannot_be_stored_is_recorded(run_async: b
     assert "TypeError: Type is not msgpack serializable" in kept
 
 
+@both
+@pytest.mark.parametrize("stored", ["json", "dicts"])
+def test_what_an_earlier_format_cannot_hold_is_recorded(stored: Stored, run_async: bool) -> None:
+    def give(self: Any, state: Any, runtime: Any) -> Any:
+        return note("f", id="f", additional_kwargs={"f": {1}, 2: "two"})
+
+    steps = (UserTurn(), Restart(stored=stored), UserTurn(), Rewind(turns_ago=1), UserTurn())
+    history = agreed(stack({"before_agent": give}), *steps, run_async=run_async)
+    kept = [r.detail for r in history.records if isinstance(r, Happened) and r.what == "not stored"]
+    assert len(kept) == (stored == "json")
+    assert {end.how for end in endings(history)} == {"answered"}
+
+
 # -- interrupts -----------------------------------------------------------------------------------
 
 
@@ -497,6 +511,16 @@ def test_interrupt_stops_the_turn_and_continue_answers_it(hook: str, run_async: 
     assert [end.how for end in endings(history)] == ["stopped", "stopped", "answered"]
     assert written_by(history, f"Member0.{hook}") == ["True and True"]
     agreed(candidate, run_async=run_async)
+
+
+@both
+def test_what_was_asked_is_asked_again_after_going_back(run_async: bool) -> None:
+    def ask(self: Any, state: Any, runtime: Any) -> Any:
+        return note(f"{interrupt('one')}")
+
+    steps = (UserTurn(), UserTurn(), Rewind(pending=True), Continue(), Continue())
+    history = agreed(stack({"before_model": ask}), *steps, run_async=run_async)
+    assert [end.how for end in endings(history)] == ["stopped", "stopped", "stopped", "answered"]
 
 
 @both

@@ -9,6 +9,7 @@ from langgraph.store.base import BaseStore
 from sixfold.harness.agent import build_agent
 from sixfold.harness.candidate import CONTROL
 from sixfold.harness.environment import Environment
+from sixfold.harness.errors import TargetError
 from sixfold.harness.history import Fold, Requested
 from sixfold.harness.play import play
 from sixfold.harness.steps import Restart, UserTurn
@@ -46,6 +47,8 @@ def factory_of_many(environment): return [Counts(), Other()]
 def optional(environment, extra=None): return Counts(extra)
 def hook(state): return {"llm_input_messages": state["messages"][-1:]}
 def hook_with_runtime(state, runtime): return None
+def hook_with_config(state, config, *, store=None):
+    return {"llm_input_messages": state["messages"][-min(1, config["recursion_limit"]):]}
 async def slow_hook(state): return {"messages": [HumanMessage("noted", id=f"n{len(state['messages'])}")]}
 def factory_of_a_hook(environment): return hook
 as_runnable = RunnableLambda(lambda state: None)
@@ -65,6 +68,7 @@ MEMBERS = {
     "optional": 1,
     "hook": 1,
     "hook_with_runtime": 1,
+    "hook_with_config": 1,
     "slow_hook": 1,
     "factory_of_a_hook": 1,
     "as_runnable": 1,
@@ -103,6 +107,13 @@ def test_the_model_is_shown_what_a_hook_says_and_history_stays(target_file: Path
     assert [view.id for view in state] == ["u1", "a1", "u2", "a2"]
 
 
+def test_a_hook_gets_the_config(target_file: Path) -> None:
+    agent = build_agent(resolve(f"{target_file}:hook_with_config"), direct=True)
+    records = play(agent, scenario_of(UserTurn(), UserTurn())).history.records
+    last = [record for record in records if isinstance(record, Requested)][-1]
+    assert [view.id for view in last.messages] == ["u2"]
+
+
 def test_thresholds_are_lowered_and_shown() -> None:
     candidate = resolve("langchain.agents.middleware:ContextEditingMiddleware")
     assert "ClearToolUsesEdit(trigger=40, keep=1)" in candidate.wiring
@@ -115,6 +126,21 @@ def test_a_size_made_for_long_conversations_is_lowered() -> None:
 
     cls = type("Sized", (Base,), {"__init__": init})
     assert wiring_of(cls, arguments(cls, "x")) == "Sized(max_tokens_before_summary=40, messages_to_keep=2)"
+
+
+def test_a_number_is_supplied_where_a_number_is_taken() -> None:
+    def init(self, trigger: int, keep: int = 9, max_tokens: float = 1): ...  # type: ignore[no-untyped-def]
+
+    cls = type("Counted", (Base,), {"__init__": init})
+    assert wiring_of(cls, arguments(cls, "x")) == "Counted(trigger=5, keep=2)"
+
+
+def test_what_is_no_number_is_no_size() -> None:
+    def init(self, rate_limit_token: str, keep_messages: bool): ...  # type: ignore[no-untyped-def]
+
+    cls = type("Unsized", (Base,), {"__init__": init})
+    with pytest.raises(TargetError, match="rate_limit_token, keep_messages"):
+        arguments(cls, "x")
 
 
 def test_a_required_argument_is_supplied_by_its_annotation() -> None:

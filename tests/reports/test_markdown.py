@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,3 +82,34 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / "verdicts.json").write_text('{"options": {}}')
     with pytest.raises(SixfoldError, match="cannot be read"):
         load_run(tmp_path)
+
+
+def test_the_text_says_why_a_finding_is_inconclusive(run: StoredRun) -> None:
+    finding = replace(run.findings[0], confirmed=None)
+    assert "Inconclusive: two replays of the same history differ." in render(finding, run)
+    doubted = replace(run, disagreed=frozenset({finding.signature.candidate}))
+    assert "Inconclusive: the lanes disagree on the candidate." in render(finding, doubted)
+
+
+@pytest.mark.parametrize(
+    ("key", "damaged"), [("confirmed", "yes"), ("faults", ["flood"]), ("detail", None), ("record", -1)]
+)
+def test_a_damaged_finding_is_refused(run: StoredRun, tmp_path: Path, key: str, damaged: object) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(run.path, copy)
+    data = json.loads((copy / "verdicts.json").read_text())
+    data["findings"][0][key] = damaged
+    (copy / "verdicts.json").write_text(json.dumps(data))
+    with pytest.raises(SixfoldError, match="cannot be read"):
+        load_run(copy)
+
+
+@pytest.mark.parametrize(
+    "damaged", ["[]", '{"sixfold_history": 1, "candidate": "a", "lane": "b", "records": [[]]}']
+)
+def test_a_damaged_history_is_refused(run: StoredRun, tmp_path: Path, damaged: str) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(run.path, copy)
+    (copy / "histories" / f"{run.findings[0].id}.json").write_text(damaged)
+    with pytest.raises(SixfoldError, match="cannot be read"):
+        load_run(copy)

@@ -1,4 +1,4 @@
-"""Every item of the design's table of steps is drawn, or said not to be; docs/steps.md is that list.
+"""Every item of the table of steps is drawn, or said not to be; docs/steps.md is that list.
 
 After a change on purpose, write the file anew:
 
@@ -22,9 +22,9 @@ ENOUGH = 2_500
 
 HEAD = f"""# The steps
 
-What a scenario can be made of, item by item, after the table of steps in the design. *How* names the step or
-field of the scenario file. Everything listed as drawn is found among {ENOUGH:,} generated scenarios by a
-test; what is odd is drawn seldom, so that the usual failures are found as soon as without it.
+What a scenario can be made of, item by item. *How* names the step or field of the scenario file. Everything
+listed as drawn is found among {ENOUGH:,} generated scenarios by a test; what is odd is drawn seldom, so that
+the usual failures are found as soon as without it.
 
 A candidate whose contract says that something lies outside of its world does not meet it. Words in odd forms
 carry their token as others do. Calls that the scenario itself leaves unanswered, or answers twice, are no

@@ -1,4 +1,4 @@
-"""The design's table of steps, item by item: how an item is drawn, or why it is not.
+"""The table of steps, item by item: how an item is drawn, or why it is not.
 
 An item that is drawn has a property that a step must have; the tests look for it among generated steps.
 """
