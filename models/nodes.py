@@ -18,6 +18,8 @@ from langchain.agents.middleware import AgentMiddleware, AgentState, ModelReques
 from langchain_core.runnables import Runnable
 from langgraph.config import get_config
 
+from ..harness.candidate import Middleware
+
 if TYPE_CHECKING:
     Request = ModelRequest[Any]
 else:
@@ -48,7 +50,7 @@ def is_node(thing: object) -> bool:
     return bool(parameters) and parameters[0].name in _STATE_NAMES
 
 
-class NodeAsMiddleware(AgentMiddleware[Any, Any, Any]):
+class NodeAsMiddleware(Middleware):
     """Runs a node before each model call, and shows the model what the node says it should see."""
 
     state_schema = NodeState

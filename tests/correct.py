@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from langchain.agents.middleware import (
@@ -196,11 +197,12 @@ class RepairCalls(Correct):
     """Gives each call that was never answered a synthetic result, in the request only."""
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Any]) -> Any:
-        answered = {m.tool_call_id for m in request.messages if isinstance(m, ToolMessage)}
         repaired = []
-        for message in request.messages:
+        for index, message in enumerate(request.messages):
             repaired.append(message)
             calls = message.tool_calls if isinstance(message, AIMessage) else []
+            behind = takewhile(lambda m: isinstance(m, ToolMessage), request.messages[index + 1 :])
+            answered = {m.tool_call_id for m in behind if isinstance(m, ToolMessage)}
             missing = [str(call["id"]) for call in calls if call["id"] not in answered]
             repaired += [ToolMessage("interrupted", tool_call_id=call) for call in missing]
         return handler(request.override(messages=repaired))

@@ -45,7 +45,7 @@ def _parts_work(messages: Sequence[BaseMessage], cut: int) -> bool:
     asked: set[str] = set()
     for message in messages[cut:]:
         asked.update(calls_of(message))
-        if isinstance(message, ToolMessage) and message.tool_call_id in before - asked:
+        if isinstance(message, ToolMessage) and str(message.tool_call_id) in before - asked:
             return True
     return False
 
