@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -20,6 +21,8 @@ def loaded(step: LoadTurn, turn: int) -> list[Spoken]:
 
     The arrangement is how it came to be, so it is also the order in which it was said.
     """
+    if step.naming == "no_id":
+        step = replace(step, arrangement="in_order")  # without results there is nothing to arrange
     spoken = [_named(step.naming, item) for item in _arranged(step, turn)]
     if step.naming == "no_id":
         spoken = [item for item in spoken if not isinstance(item.message, ToolMessage)]
