@@ -39,7 +39,8 @@ class Case:
 
     `figure` names what is measured where no check judges: it must be above zero with the bug and zero
     without. `plain` names a module that is run instead of a search, where Sixfold cannot drive the version.
-    `beside` are fault kinds under which the fixed version still does the same: another bug, not this one.
+    `beside` are fault kinds, and `beside_steps` kinds of steps, under which the fixed version still does the
+    same: another bug, not this one.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Case:
     trigger: Scenario
     plain: str = ""
     beside: frozenset[FaultKind] = frozenset()
+    beside_steps: frozenset[str] = frozenset()
     figure: str = ""
 
 
@@ -181,6 +183,8 @@ PACKAGES: tuple[Case, ...] = (
         *released(_SUMMARIZATION, "langchain==1.1.1", "langchain==1.1.2"),
         ("4.orphan-result",),
         story(UserTurn(), UserTurn(rounds=(ToolRound(calls=(ToolCall(),) * 8),))),
+        # Consecutive calls, and results told twice, part a result from its call to this day: see L3.
+        beside_steps=frozenset({"load_turn", "late_results"}),
     ),
     Case(
         "L3",

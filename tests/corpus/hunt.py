@@ -121,15 +121,18 @@ def seen(
     histories: int = CLEAN_HISTORIES,
     seed: int = 0,
     beside: frozenset[FaultKind] = frozenset(),
+    beside_steps: frozenset[str] = frozenset(),
 ) -> dict[str, Scenario]:
     """Return all codes that `candidate` violates in generated histories, each with the smallest seen.
 
-    Faults of the kinds in `beside` are not drawn.
+    Faults of the kinds in `beside` are not drawn, scenarios with steps of `beside_steps` are left out.
     """
     agent = build_agent(candidate, direct=True)
     smallest: dict[str, Scenario] = {}
 
     def visit(scenario: Scenario) -> None:
+        if any(step.kind in beside_steps for step in scenario.steps):
+            return
         for code in codes_in(agent, scenario):
             if code not in smallest or scenario.size() < smallest[code].size():
                 smallest[code] = scenario

@@ -32,9 +32,8 @@ def fixed(case: Case, candidate: Candidate) -> dict[str, object]:
     if case.figure:
         found = measured(candidate, case.figure, most=CLEAN_HISTORIES)
         return {"codes": {} if found.code is None else {found.code: found.scenario}}
-    smallest = {
-        code: scenario for code, scenario in seen(candidate, beside=case.beside).items() if code in case.codes
-    }
+    found = seen(candidate, beside=case.beside, beside_steps=case.beside_steps)
+    smallest = {code: scenario for code, scenario in found.items() if code in case.codes}
     return {"codes": {code: to_json(scenario) for code, scenario in smallest.items()}}
 
 
