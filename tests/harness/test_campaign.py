@@ -65,6 +65,7 @@ def test_candidate_that_is_not_deterministic_is_inconclusive() -> None:
     [erratic] = [candidate for candidate in result.candidates if candidate.name == "erratic"]
     assert not erratic.deterministic
     assert set(erratic.verdicts.values()) == {Verdict.INCONCLUSIVE}
+    assert result.findings
     assert all(finding.confirmed is None for finding in result.findings)
     assert exit_code(result) is ExitCode.INCONCLUSIVE
 

@@ -267,6 +267,7 @@ def test_what_only_the_wire_shows_is_found_shrunk_and_confirmed(run: RunResult) 
 def test_reports_say_what_providers_make_of_the_request(run: RunResult) -> None:
     told = [finding for finding in run.findings if finding.signature.code in TOOL_CODES]
     assert told
+    assert all(finding.providers for finding in told)
     assert all(answer.rejections for finding in told for answer in finding.providers)
     entries = {entry["id"]: entry["providers"] for entry in json.loads(render(run))["findings"]}
     for finding in run.findings:
