@@ -71,7 +71,7 @@ class Flatten(Base):
 
     def before_agent(self, state: Any, runtime: Any) -> Update:
         at = last_human(state["messages"])
-        content = [] if at is None else state["messages"][at].content
+        content = None if at is None else state["messages"][at].content
         if not isinstance(content, list) or not all(isinstance(part, str) for part in content):
             return None
         text = str(content[0]) if self.flawed else "\n".join(map(str, content))
