@@ -115,6 +115,11 @@ class LateMetadata(AgentMiddleware[Any, Any, Any]):
         return {"messages": [words.model_copy(update={"additional_kwargs": extra})]}
 
 
+def _is_conversation(message: BaseMessage) -> bool:
+    """Tell whether the message may be folded: a record is stored once, and instructions stay."""
+    return message.name != _RECORD and not isinstance(message, SystemMessage)
+
+
 def _line(message: BaseMessage) -> str:
     if isinstance(message, HumanMessage):
         return f"- user: {message.text[:WORDS_KEPT]}"
@@ -131,15 +136,14 @@ class FoldAtTurnBoundary(AgentMiddleware[Any, Any, Any]):
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Fold all turns before the current one when the history is over the threshold."""
         messages: list[BaseMessage] = state["messages"]
-        live = [m for m in messages if m.name != _RECORD and not isinstance(m, SystemMessage)]
         starts = [i for i in turn_starts(messages) if messages[i].name != _RECORD]
-        if len(live) <= THRESHOLD or not starts:
+        if sum(map(_is_conversation, messages)) <= THRESHOLD or not starts:
             return None
         cut = starts[-1]
-        folded = [m for m in messages[:cut] if m in live]
+        folded = [m for m in messages[:cut] if _is_conversation(m)]
         if not folded:
             return None
-        kept = [m for m in messages[:cut] if m not in live]
+        kept = [m for m in messages[:cut] if not _is_conversation(m)]
         text = "\n".join(["Record of earlier turns:", *map(_line, folded)])
         record = HumanMessage(text, id=self._environment.new_id(_RECORD), name=_RECORD)
         return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), *kept, record, *messages[cut:]]}

@@ -1,34 +1,19 @@
 """Candidates that are correct by their own rules: in thousands of histories under all faults, no finding."""
 
-from typing import Any
-
 import pytest
-from langchain.agents.middleware import AgentMiddleware
 
 from sixfold.harness.agent import build_agent
 from sixfold.harness.campaign import seed_of_round
-from sixfold.harness.candidate import CONTROL, Candidate, Contract
+from sixfold.harness.candidate import CONTROL, Candidate
 from sixfold.harness.search import Search
 from sixfold.models.catalogue import CATALOGUE
 from sixfold.strategies.scenarios import explore
 
+from ..corpus.targets.correct import IDLE
 from ..correct import CORRECT
 
 BATCH = 100
 
-
-class DoesNothing(AgentMiddleware[Any, Any, Any]):
-    def before_agent(self, state: Any, runtime: Any) -> None:
-        return None
-
-    def before_model(self, state: Any, runtime: Any) -> None:
-        return None
-
-    def after_model(self, state: Any, runtime: Any) -> None:
-        return None
-
-
-NOTHING = Candidate(name="does-nothing", build=lambda _environment: [DoesNothing()], contract=Contract())
 
 # What the candidate is known to do, and says so: the edits of a request break its cached prefix.
 APART_FROM = {"langchain.context_editing": {"5.prefix-broken"}}
@@ -46,7 +31,7 @@ OWN_RULES = {
             "langchain.context_editing",
         )
     },
-    "does-nothing": NOTHING,
+    "does-nothing": IDLE,
     "date-in-prompt": CORRECT["date-in-prompt"],
 }
 
