@@ -38,8 +38,7 @@ def run() -> Iterator[Result]:
     """Search with all candidates, shrinking included, in rounds as a campaign does."""
     agents = [build_agent(load(), direct=True) for load in CATALOGUE.values()]
     search = Search(agents)
-    kinds = frozenset(kind for agent in agents for kind in agent.candidate.contract.suffers)
-    places = frozenset(place for agent in agents for place in agent.places())
+    kinds, places = search.kinds, search.places
     different: list[str] = []
 
     def visit(scenario: Scenario) -> None:

@@ -142,8 +142,7 @@ class Campaign:
 
     def _generate(self, explore: Explore) -> bool:
         options, search = self.options, self._search
-        kinds = frozenset(k for a in self._agents for k in a.candidate.contract.suffers)
-        places = frozenset(p for a in self._agents for p in a.places())
+        kinds, places = search.kinds, search.places
         started = stopwatch()
         number = 0
         while search.histories < options.max_histories:

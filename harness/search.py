@@ -15,7 +15,7 @@ from .candidate import CONTROL
 from .comparisons import COMPARED
 from .differential import Trial, try_out
 from .errors import HarnessBrokenError
-from .faults import FaultKind
+from .faults import FaultKind, FaultPlace
 from .figures import Figures, figures
 from .findings import Signature
 from .reachability import observe
@@ -81,6 +81,16 @@ class Search:
             {(f.signature.candidate, f.signature.code, f.signature.by) for f in self.failures}
             | set(self._witnesses)
         )
+
+    @property
+    def kinds(self) -> Kinds:
+        """The fault kinds that at least one candidate can suffer."""
+        return frozenset(kind for agent in self.agents for kind in agent.candidate.contract.suffers)
+
+    @property
+    def places(self) -> frozenset[FaultPlace]:
+        """The places at which a fault can strike at least one candidate."""
+        return frozenset(place for agent in self.agents for place in agent.places())
 
     def visit(self, scenario: Scenario) -> None:
         """Play `scenario` on every candidate and note what is violated.
