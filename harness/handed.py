@@ -32,6 +32,6 @@ class Handed:
 
     def parted(self, messages: list[BaseMessage]) -> list[BaseMessage]:
         """Return the messages as a checkpointer loads them: none is an object that a hook may hold."""
-        if not any(id(message) in self._objects for message in messages):
+        if not self._objects or not any(id(message) in self._objects for message in messages):
             return messages
         return [m.model_copy(deep=True) if id(m) in self._objects else m for m in messages]

@@ -14,6 +14,9 @@ from typing import NamedTuple
 #: The id of the system message that a client may put into the state.
 SYSTEM_ID = "sys"
 
+#: Makes a named tuple in half the time that its own constructor takes.
+_new = tuple.__new__
+
 
 class Utterance(NamedTuple):
     """Something said: by the user (`u…`), the model (`a…`) or a tool (`t…`).
@@ -36,7 +39,7 @@ class Utterance(NamedTuple):
     def entered(self, message_id: str | None, at: int) -> Utterance:
         """Return the utterance as it stands in state from record `at` on, under `message_id`."""
         token, turn, order, text, _, _, call, is_question = self
-        return Utterance(token, turn, order, text, message_id, at, call, is_question)
+        return _new(Utterance, (token, turn, order, text, message_id, at, call, is_question))
 
 
 @dataclass(slots=True)

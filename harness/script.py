@@ -6,7 +6,7 @@ same messages in every candidate and lane.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -99,14 +99,19 @@ class Script:
         text = token_text(token, 1)
         calls: list[ToolCallDict] = []
         invalid: list[InvalidToolCall] = []
+        place = f"{self.turn}.{number}."
         for index, call in enumerate(round_.calls):
             call_id = self.call_id(number, index)
             if call.kind == "invalid":
                 invalid.append(shapes.unparsable(call_id))
             else:
-                token_of_result = f"t{self.turn}.{number}.{index}"
-                arguments = {"token": token_of_result}
+                arguments = {"token": f"t{place}{index}"}
                 calls.append({"name": "lookup", "args": arguments, "id": call_id, "type": "tool_call"})
+        if round_.view == "calls":
+            return Spoken(
+                self._ai(text, token, number, calls, invalid, finish="tool_calls"),
+                self._said(token, number, 0, text),
+            )
         content, kwargs = shapes.as_viewed(round_.view, text, calls)
         if round_.view.endswith("_only"):
             calls, invalid = [], []
@@ -147,15 +152,15 @@ class Script:
         content: Any,
         token: str,
         number: int,
-        calls: Sequence[ToolCallDict] = (),
-        invalid: Sequence[InvalidToolCall] = (),
+        calls: list[ToolCallDict] | None = None,
+        invalid: list[InvalidToolCall] | None = None,
         *,
         finish: str,
     ) -> AIMessage:
         if self.reply == "thinking":
             content = shapes.thinking(content)
         message = shapes.answer(
-            content, token, chunk=self.chunks, tool_calls=list(calls), invalid_tool_calls=list(invalid)
+            content, token, chunk=self.chunks, tool_calls=calls or [], invalid_tool_calls=invalid or []
         )
         if self.usage != "none" and (self.usage != "stale" or number == 1):
             total = _USAGE[self.usage]
@@ -168,7 +173,8 @@ class Script:
         return message
 
     def _said(self, token: str, number: int, part: int, text: str, *, call: str | None = None) -> Utterance:
-        return Utterance(token, self.turn, (self.turn, number, part), text, token, 0, call)
+        turn = self.turn
+        return Utterance(token, turn, (turn, number, part), text, token, 0, call)
 
 
 def of_turn(step: UserTurn, turn: int) -> Script:

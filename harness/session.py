@@ -184,16 +184,18 @@ class Session:
         if self.failed_tool is not None:
             dependencies.fail(self.failed_tool, "tool")
         self.depend("tool")
-        turns = (self.turn, self.reopened)
-        scripts = (script for script in reversed(self._scripts) if script.turn in turns)
-        asked = next((script for script in scripts if script.asks_for(token)), None)
-        if asked is None:
-            raise UnknownToolCallError(f"no tool call of this turn asks for {token!r}")
-        spoken = asked.result(token, call_id)
+        spoken = self._asked(token).result(token, call_id)
         self._offer(spoken)
         self.wrote("tools", [])
         result: ToolMessage = spoken.message
         return result
+
+    def _asked(self, token: str) -> Script:
+        """Return the script that has the model ask for `token` in the running turn."""
+        for script in reversed(self._scripts):
+            if script.turn in (self.turn, self.reopened) and script.asks_for(token):
+                return script
+        raise UnknownToolCallError(f"no tool call of this turn asks for {token!r}")
 
     def summarise(self, messages: Sequence[BaseMessage], *, refused: bool = False) -> str:
         """Answer an auxiliary model call: every utterance mentioned, bare, in order; or refuse it."""
@@ -273,15 +275,17 @@ class Session:
         if self._pending is None:
             return
         (by, update, again), self._pending = self._pending, None
-        self.state = self._state_of(messages)
-        names = tuple(str(self.book.name_id(message.id)) for message in again)
-        self.history.records.append(Fold(self.turn, by, self.book.views(update), self.state, names))
-        self.replies += by == "model"
-        if not self._offered:
+        state = self.state = self._state_of(messages)
+        records, offered = self.history.records, self._offered
+        names = tuple([str(self.book.name_id(message.id)) for message in again]) if again else ()
+        records.append(Fold(self.turn, by, self.book.views(update), state, names))
+        if by == "model":
+            self.replies += 1
+        if not offered:
             return
-        at = len(self.history.records) - 1
-        for view in self.state[self._old :]:
-            said = self._offered.pop(view.says, None) if view.says else None
+        at = len(records) - 1
+        for view in state[self._old :]:
+            said = offered.pop(view.says, None) if view.says else None
             if said is not None:
                 self.ledger.say(said.entered(view.id, at))
 
@@ -298,7 +302,7 @@ class Session:
             views = state = self.book.views(messages)
             self._known = list(messages)
             self._old = 0
-        if any(view.id is None for view in views):
+        if None in [view.id for view in views]:
             # What was written past the reducer has no id yet: the next fold gives it one, in place.
             self._known = []
         return state

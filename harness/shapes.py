@@ -32,39 +32,37 @@ _HUMAN = HumanMessage("", id="", name=None, additional_kwargs={})
 _HUMAN_CHUNK = HumanMessageChunk(content="", id="", name=None, additional_kwargs={})
 _TOOL = ToolMessage("", id="", name="lookup", tool_call_id="")
 
+_new, _set = object.__new__, object.__setattr__
+
 M = TypeVar("M", bound=BaseMessage)
 
 
-def _filled(prototype: M, **values: Any) -> M:
+def _filled(prototype: M, values: dict[str, Any]) -> M:
     """Return a copy of `prototype` with `values`, which shares nothing that a candidate could change."""
-    message = prototype.__class__.__new__(prototype.__class__)
-    fields = prototype.__dict__.copy()
-    fields["additional_kwargs"] = {}
-    fields["response_metadata"] = {}
-    fields.update(values)
-    set_attribute = object.__setattr__
-    set_attribute(message, "__dict__", fields)
-    set_attribute(message, "__pydantic_fields_set__", prototype.__pydantic_fields_set__.copy())
-    set_attribute(message, "__pydantic_extra__", {})
-    set_attribute(message, "__pydantic_private__", None)
+    message = _new(prototype.__class__)
+    fields = {**prototype.__dict__, "additional_kwargs": {}, "response_metadata": {}, **values}
+    _set(message, "__dict__", fields)
+    _set(message, "__pydantic_fields_set__", prototype.__pydantic_fields_set__.copy())
+    _set(message, "__pydantic_extra__", {})
+    _set(message, "__pydantic_private__", None)
     return message
 
 
 def answer(content: Any, message_id: str, *, chunk: bool = False, **fields: Any) -> AIMessage:
     """Return a message of the model."""
     if chunk:
-        return _filled(_AI_CHUNK, content=content, id=message_id, tool_call_chunks=[], **fields)
-    return _filled(_AI, content=content, id=message_id, **fields)
+        return _filled(_AI_CHUNK, {"content": content, "id": message_id, "tool_call_chunks": [], **fields})
+    return _filled(_AI, {"content": content, "id": message_id, **fields})
 
 
 def result(content: str, message_id: str, call_id: str | None, **fields: Any) -> ToolMessage:
     """Return a message of the tool."""
-    return _filled(_TOOL, content=content, id=message_id, tool_call_id=call_id, **fields)
+    return _filled(_TOOL, {"content": content, "id": message_id, "tool_call_id": call_id, **fields})
 
 
 def words(content: Any, message_id: str | None, *, chunk: bool = False, **fields: Any) -> HumanMessage:
     """Return a message of the user."""
-    return _filled(_HUMAN_CHUNK if chunk else _HUMAN, content=content, id=message_id, **fields)
+    return _filled(_HUMAN_CHUNK if chunk else _HUMAN, {"content": content, "id": message_id, **fields})
 
 
 def copy_of(message: M, message_id: str) -> M:

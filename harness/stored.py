@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ def written(stored: Stored, messages: Sequence[Any]) -> tuple[str, bytes]:
     """Return the messages as a checkpoint holds them: the name of the encoding, and the bytes."""
     messages = convert_to_messages(messages)
     if stored == "json":
-        return "json", json.dumps([json.loads(dumps(message)) for message in messages]).encode()
+        return "json", dumps(messages).encode()
     values = list(map(_as_dict, messages)) if stored == "dicts" else messages
     return JsonPlusSerializer().dumps_typed(values)
 

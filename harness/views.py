@@ -29,6 +29,8 @@ _PLAIN = frozenset({str, type(None)})
 #: What an empty field is compared with; nobody changes these.
 _EMPTY: dict[type, Any] = {list: [], dict: {}}
 
+_ENCODER = json.JSONEncoder(default=repr, sort_keys=True)
+
 _SPEAKERS = {"u": "human", "a": "ai", "t": "tool"}
 
 
@@ -86,12 +88,8 @@ def carried(role: str, message_id: str | None, text: str, found: Mentions) -> st
     return token if own_id or text.startswith(f"⟦{token}⟧") else None
 
 
-class _Seen(NamedTuple):
-    """A message object, its view, and its fields as they were then; None where nobody changes messages."""
-
-    message: BaseMessage
-    view: View
-    fields: dict[str, Any] | None
+#: A message object, its view, and its fields as they were then; None where nobody changes messages.
+_Seen = tuple[BaseMessage, View, dict[str, Any] | None]
 
 
 def _frozen(value: Any) -> Any:
@@ -144,8 +142,28 @@ class ViewBook:
         return self._look_at(message)
 
     def _look_at(self, message: BaseMessage) -> View:
-        view = self._make(message)
-        self._seen[id(message)] = _Seen(message, view, _fields_of(message) if self._watching else None)
+        # Each kind of message has these fields or has them not; asking for its class costs far more.
+        fields = message.__dict__
+        message_id = fields["id"]
+        if message_id is not None and len(message_id) >= _UUID_LENGTH:
+            message_id = self.name_id(message_id)
+        content = fields["content"]
+        called = fields.get("tool_calls")
+        calls = tuple([str(call.get("id")) for call in called]) if called else ()
+        misspelt = fields.get("invalid_tool_calls")
+        if misspelt:
+            calls += tuple([str(call.get("id")) for call in misspelt])
+        more = fields["additional_kwargs"]
+        view = _view(
+            message_id,
+            fields["type"],
+            content if isinstance(content, str) else text_of(content),
+            fields["name"],
+            calls,
+            fields.get("tool_call_id"),
+            _written(more) if more else "",
+        )
+        self._seen[id(message)] = message, view, _fields_of(message) if self._watching else None
         return view
 
     def views(self, messages: Iterable[BaseMessage]) -> Views:
@@ -154,9 +172,9 @@ class ViewBook:
 
     def message(self, view: View) -> BaseMessage:
         """Return the newest message object that has this view. Raises `KeyError` when there is none."""
-        for seen in reversed(self._seen.values()):
-            if seen.view == view:
-                return seen.message
+        for message, seen, _ in reversed(self._seen.values()):
+            if seen == view:
+                return message
         raise KeyError(view.label())
 
     def refresh(self, messages: Sequence[BaseMessage]) -> list[tuple[View, View]]:
@@ -166,7 +184,7 @@ class ViewBook:
             seen = self._seen.get(id(message))
             if seen is None or seen[0] is not message or seen[2] in (None, message.__dict__):
                 continue
-            changed.append((seen.view, self._look_at(message)))
+            changed.append((seen[1], self._look_at(message)))
         return changed
 
     def name_id(self, raw: str | None) -> str | None:
@@ -178,31 +196,11 @@ class ViewBook:
     def _number(self, match: re.Match[str]) -> str:
         return self._names.setdefault(match.group(), f"new{len(self._names) + 1}")
 
-    def _make(self, message: BaseMessage) -> View:
-        # Each kind of message has these fields or has them not; asking for its class costs far more.
-        content = message.content
-        fields = message.__dict__
-        called = fields.get("tool_calls")
-        calls = tuple([str(call.get("id")) for call in called]) if called else ()
-        misspelt = fields.get("invalid_tool_calls")
-        if misspelt:
-            calls += tuple([str(call.get("id")) for call in misspelt])
-        more = fields["additional_kwargs"]
-        return _view(
-            self.name_id(fields["id"]),
-            fields["type"],
-            content if isinstance(content, str) else text_of(content),
-            fields["name"],
-            calls,
-            fields.get("tool_call_id"),
-            _written(more) if more else "",
-        )
-
 
 def _written(metadata: dict[str, Any]) -> str:
     """Return metadata as JSON, or as Python shows it when its keys are not all text."""
     try:
-        return json.dumps(metadata, default=repr, sort_keys=True)
+        return _ENCODER.encode(metadata)
     except (TypeError, ValueError):
         return repr(metadata)
 

@@ -15,7 +15,7 @@ from ..ledger import Ledger, Utterance
 from ..tokens import mentions
 from ..views import View, Views
 from .states import edited_in_place, gone, said
-from .tool_calls import Problem, tool_problems
+from .tool_calls import CallScan, Problem, calls_of, in_order
 
 #: Where a violation that no hook caused is said to show.
 REQUEST = "request"
@@ -131,6 +131,7 @@ class Reading:
         self.changes: list[Change] = []
         self.sights: list[Sight] = []
         self._rejected: list[tuple[Sight, list[Problem]]] = []
+        self._scan = CallScan()
         self._looked_at = 0
         self.summaries = 0
         self._read = 0
@@ -154,9 +155,9 @@ class Reading:
             self._follow(index, records[index])
         self._read = len(records)
 
-    def evidence_since(self, record: int) -> set[Evidence]:
+    def evidence_since(self, record: int) -> frozenset[Evidence]:
         """Return what there is to judge from history record `record` on."""
-        return {evidence for evidence, at in self._latest.items() if at >= record}
+        return frozenset([evidence for evidence, at in self._latest.items() if at >= record])
 
     def said(self, views: Views) -> dict[str, list[View]]:
         """Return the views of a state or request of this history that carry each utterance, by token."""
@@ -180,25 +181,28 @@ class Reading:
     def rejected_since(self, record: int) -> list[tuple[Sight, list[Problem]]]:
         """Return the requests from record `record` on that a strict provider rejects, and why."""
         for sight in self.sights[self._looked_at :]:
-            problems = self._look_at_calls(sight)
-            if problems:
+            scan = self._look_at_calls(sight)
+            problems = scan.problems() if scan is not None else ()
+            if scan is not None and problems:
                 self._rejected.append((sight, problems))
+                self._scan = scan
         self._looked_at = len(self.sights)
         return [rejected for rejected in self._rejected if rejected[0].record >= record]
 
-    def _look_at_calls(self, sight: Sight) -> list[Problem]:
-        """Look at the new messages only when the request continues one that was in order."""
+    def _look_at_calls(self, sight: Sight) -> CallScan | None:
+        """Look at the new messages only when the request continues another; None when all is in order."""
         messages, previous = sight.request.messages, sight.previous
-        if previous is not None and sight.extends and not self._is_rejected(previous):
-            start = min(len(previous.request.messages), len(messages) - 1)
-            while start > 0 and messages[start].role == "tool":
-                start -= 1
-            if not tool_problems(messages[start:]):
-                return []
-        return tool_problems(messages)
-
-    def _is_rejected(self, sight: Sight) -> bool:
-        return bool(self._rejected) and self._rejected[-1][0] is sight
+        if previous is None or not sight.extends:
+            return None if in_order(messages) else CallScan().read(messages)
+        if self._rejected and self._rejected[-1][0] is previous:
+            seen = len(previous.request.messages)
+            if messages[:seen] == previous.request.messages:
+                return self._scan.copy().read(messages[seen:])
+            return CallScan().read(messages)
+        start = min(lasting(previous.request, previous.state), len(messages) - 1)
+        while start > 0 and (messages[start].role == "tool" or calls_of(messages[start - 1])):
+            start -= 1
+        return None if in_order(messages[start:]) else CallScan().read(messages)
 
     def _follow(self, index: int, record: Record) -> None:
         match record:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from ..candidate import Contract
@@ -16,7 +17,7 @@ from . import (
     update_in_place,
 )
 from .checks import Check, Violation
-from .reading import Reading
+from .reading import Evidence, Reading
 
 #: The six invariants, by number (the rules of the article on the direction of context injection).
 INVARIANTS: dict[int, str] = {
@@ -80,15 +81,18 @@ def ruling(contract: Contract, violation: Violation) -> Ruling:
     return "violated"
 
 
+@lru_cache(maxsize=1_024)
+def worth_asking(evidence: frozenset[Evidence]) -> tuple[Check, ...]:
+    """Return the checks that can have something to yield where there is this evidence."""
+    return tuple(c for c in CHECKS if not c.looks_at or not c.looks_at.isdisjoint(evidence))
+
+
 def judge(
     reading: Reading, contract: Contract, *, since: int = 0, invariants: Collection[int] = ()
 ) -> list[Judged]:
     """Judge a history from record `since` on; `invariants` limits the checks (empty: all)."""
     judged = []
-    evidence = reading.evidence_since(since)
-    for check in CHECKS:
-        if check.looks_at and check.looks_at.isdisjoint(evidence):
-            continue
+    for check in worth_asking(reading.evidence_since(since)):
         if invariants and check.invariant not in invariants:
             continue
         if check.needs and not getattr(contract, check.needs):

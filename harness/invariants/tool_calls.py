@@ -6,8 +6,8 @@ These rules need no provider's package. What its serialiser makes of a request i
 from __future__ import annotations
 
 import json
-from collections import Counter
 from functools import lru_cache
+from typing import Literal
 
 from ..views import View, Views
 
@@ -15,7 +15,7 @@ from ..views import View, Views
 Problem = tuple[str, str, str]
 
 
-_NONE: Counter[str] = Counter()
+_Kind = Literal["unanswered", "duplicate", "orphan"]
 
 
 def calls_of(view: View) -> tuple[str, ...]:
@@ -32,40 +32,78 @@ def _raw_calls(extra: str) -> tuple[str, ...]:
     return tuple(str(call.get("id")) for call in raw if isinstance(call, dict))
 
 
+class CallScan:
+    """The tool calls and results of a request, read message by message.
+
+    A request that goes on where another one ended is read on from a `copy` of its scan.
+    """
+
+    __slots__ = ("_answered", "_done", "_found", "_made", "_waiting")
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, None] = {}
+        self._done: dict[str, int] = {}
+        self._made: set[str] = set()
+        self._answered: set[str] = set()
+        self._found: list[tuple[_Kind, str, str]] = []
+
+    def copy(self) -> CallScan:
+        """Return a scan that has read the same messages."""
+        scan = CallScan()
+        scan._waiting = self._waiting.copy()
+        scan._done = self._done.copy()
+        scan._made = self._made.copy()
+        scan._answered = self._answered.copy()
+        scan._found = self._found.copy()
+        return scan
+
+    def read(self, views: Views) -> CallScan:
+        """Read more messages of the request; return the scan."""
+        found = self._found
+        for view in views:
+            if view.role != "tool":
+                found += [("unanswered", call, "") for call in self._waiting]
+                calls = calls_of(view)
+                self._made.update(calls)
+                self._waiting = dict.fromkeys(calls)
+                self._done = {call: calls.count(call) for call in calls}
+                continue
+            call = str(view.answers)
+            self._answered.add(call)
+            if call in self._waiting:
+                del self._waiting[call]
+                self._done[call] -= 1
+            elif self._done.get(call, 0) > 0:
+                self._done[call] -= 1
+            else:
+                found.append(("duplicate" if call in self._done else "orphan", call, view.label()))
+        return self
+
+    def problems(self) -> list[Problem]:
+        """Return everything that is wrong with the messages read so far, in order."""
+        return [
+            *(self._told(*each) for each in self._found),
+            *(self._told("unanswered", call, "") for call in self._waiting),
+        ]
+
+    def _told(self, kind: _Kind, call: str, label: str) -> Problem:
+        if kind == "duplicate":
+            return "4.duplicate-result", call, f"{label} answers the call {call} once more"
+        if kind == "orphan" and call in self._made:
+            return "4.orphan-result", call, f"{label} does not directly follow its call {call}"
+        if kind == "orphan":
+            return "4.orphan-result", f"-{call}", f"the call {call} of {label} is not there"
+        if call in self._answered:
+            return "4.unanswered-call", call, f"the result of {call} is not directly behind it"
+        return "4.unanswered-call", f"-{call}", f"the call {call} has no result"
+
+
 def tool_problems(views: Views) -> list[Problem]:
     """Return everything that is wrong with the tool calls of a request, in order."""
-    if _in_order(views):
-        return []
-    problems: list[Problem] = []
-    made = {call for view in views for call in calls_of(view)}
-    answered = {view.answers for view in views if view.role == "tool"}
-    waiting: dict[str, None] = {}
-    done = _NONE
-    for view in views:
-        if view.role != "tool":
-            problems += [_unanswered(call, answered) for call in waiting]
-            calls = calls_of(view)
-            waiting = dict.fromkeys(calls)
-            done = Counter(calls) if calls else _NONE
-            continue
-        call = str(view.answers)
-        label = view.label()
-        if call in waiting:
-            del waiting[call]
-            done[call] -= 1
-        elif done[call] > 0:
-            done[call] -= 1
-        elif call in done:
-            problems.append(("4.duplicate-result", call, f"{label} answers the call {call} once more"))
-        elif call in made:
-            problems.append(("4.orphan-result", call, f"{label} does not directly follow its call {call}"))
-        else:
-            problems.append(("4.orphan-result", f"-{call}", f"the call {call} of {label} is not there"))
-    problems += [_unanswered(call, answered) for call in waiting]
-    return problems
+    return [] if in_order(views) else CallScan().read(views).problems()
 
 
-def _in_order(views: Views) -> bool:
+def in_order(views: Views) -> bool:
     """Tell whether nothing is wrong: the usual case, told at the price of one look at each message."""
     waiting: list[str] = []
     for view in views:
@@ -78,9 +116,3 @@ def _in_order(views: Views) -> bool:
         elif view.calls or view.extra:
             waiting = list(calls_of(view))
     return not waiting
-
-
-def _unanswered(call: str, answered: set[str | None]) -> Problem:
-    if call in answered:
-        return "4.unanswered-call", call, f"the result of {call} is not directly behind it"
-    return "4.unanswered-call", f"-{call}", f"the call {call} has no result"

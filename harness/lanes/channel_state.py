@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..steps import Stored
@@ -59,16 +59,23 @@ class ChannelState:
         by_channel: dict[str, list[Any]] = {}
         for name, value in writes:
             by_channel.setdefault(name, []).append(value)
-        fading = self._wiring.fading(values)
-        for name, channel in self._channels.items():
-            if name not in by_channel and name not in fading:
-                continue
-            channel.update(by_channel.get(name, ()))
-            if channel.is_available():
-                values[name] = channel.get()
-            else:
-                values.pop(name, None)
+        for name, written_now in by_channel.items():
+            self._update(name, written_now)
+        for name in self._wiring.transient:
+            if name not in by_channel:
+                self._update(name, ())
+        for name in self._wiring.ephemeral:
+            if name in values and name not in by_channel:
+                self._update(name, ())
         return by_channel
+
+    def _update(self, name: str, writes: Sequence[Any]) -> None:
+        channel = self._channels[name]
+        channel.update(writes)
+        if channel.is_available():
+            self.values[name] = channel.get()
+        else:
+            self.values.pop(name, None)
 
     def check_storable(self, writes: Writes) -> None:
         """Raise the serialiser's error when a checkpointer could not store what was just folded."""

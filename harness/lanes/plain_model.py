@@ -22,7 +22,10 @@ class PlainModel(NamedTuple):
 
     def answers(self, messages: list[BaseMessage]) -> bool:
         """Tell whether the whole node comes down to one call; calls that cannot be parsed are repaired."""
-        return not any(message.__dict__.get("invalid_tool_calls") for message in messages)
+        for message in messages:  # noqa: SIM110  asked once a model call: a generator would cost twice as much
+            if message.__dict__.get("invalid_tool_calls"):
+                return False
+        return True
 
     def answer(self, messages: list[BaseMessage]) -> list[tuple[str, Any]]:
         """Call the model on the messages of the state; return the write of its answer."""

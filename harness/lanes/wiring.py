@@ -120,10 +120,6 @@ class Wiring:
         """Tell whether the messages are kept in a `DeltaChannel`."""
         return DELTAS is not None and isinstance(self.channels["messages"], DELTAS.channel)
 
-    def fading(self, values: dict[str, Any]) -> list[str]:
-        """Return the channels that a superstep without writes to them changes, when they hold `values`."""
-        return [*self.transient, *(name for name in self.ephemeral if name in values)]
-
     def setting(self, thread: str, *, run_async: bool) -> Setting:
         """Return what invocations in `thread` find around them; made once per agent."""
         key = (thread, run_async)

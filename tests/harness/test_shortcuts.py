@@ -10,6 +10,7 @@ from sixfold.harness.candidate import CONTROL, Candidate
 from sixfold.harness.history import Requested
 from sixfold.harness.invariants import registry
 from sixfold.harness.invariants.reading import Reading
+from sixfold.harness.invariants.tool_calls import CallScan
 from sixfold.harness.lanes.wiring import Wiring
 from sixfold.harness.play import Player, play
 from sixfold.harness.scenario import Scenario
@@ -63,15 +64,26 @@ def players() -> Iterator[tuple[Candidate, Player]]:
 
 
 def test_checks_that_are_not_asked_would_find_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    eager = tuple(replace(check, looks_at=frozenset()) for check in registry.CHECKS)
     skipped = 0
     for candidate, player in players():
         reading = Reading(player.ledger, player.history)
         for since in (0, len(player.history.records) // 2):
             found = registry.judge(reading, candidate.contract, since=since)
             with monkeypatch.context() as patch:
-                patch.setattr(registry, "CHECKS", eager)
+                patch.setattr(registry, "worth_asking", lambda _evidence: registry.CHECKS)
                 assert registry.judge(reading, candidate.contract, since=since) == found
-            evidence = reading.evidence_since(since)
-            skipped += sum(check.looks_at.isdisjoint(evidence) for check in registry.CHECKS)
+            asked = registry.worth_asking(reading.evidence_since(since))
+            skipped += len(registry.CHECKS) - len(asked)
     assert skipped
+
+
+def test_a_request_that_goes_on_from_another_is_read_on() -> None:
+    read_on = 0
+    for _, player in players():
+        reading = Reading(player.ledger, player.history)
+        rejected = {id(sight): problems for sight, problems in reading.rejected_since(0)}
+        for sight in reading.sights:
+            messages, previous = sight.request.messages, sight.previous
+            assert rejected.get(id(sight), []) == CallScan().read(messages).problems(), messages
+            read_on += previous is not None and id(previous) in rejected and sight.extends
+    assert read_on
