@@ -14,11 +14,12 @@ from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, Sy
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Overwrite
 
-from . import script, shapes
+from . import rehearsal, script, shapes
 from .lanes.stopping import Base
 from .ledger import SYSTEM_ID, Utterance
 from .loading import NAMED_BADLY, is_answer, loaded
-from .script import Spoken
+from .rehearsal import Rehearsal
+from .script import Script, Spoken
 from .session import Session
 from .steps import LoadTurn, UserMessage, UserTurn
 from .tokens import token_text
@@ -42,13 +43,13 @@ class Client:
         """Start a turn with the user's messages."""
         session = self._session
         self._next_turn()
-        of_turn = script.of_turn(step, session.turn)
+        of_turn = rehearsal.of_turn(step, session.turn)
         session.begin(of_turn, step.faults, new_turn=True)
         sent = [self._possible(message) for message in step.messages]
         spoken = [self._worded(message, number) for number, message in enumerate(sent)]
         if all(said.utterance is None for said in spoken):
             session.ledger.turn_words.setdefault(session.turn, ())
-        session.ledger.irregular.update((call, 0) for call in of_turn.irregular_calls())
+        session.ledger.irregular.update((call, 0) for call in of_turn.script.irregular_calls())
         return session.bring("user", spoken)
 
     def _possible(self, message: UserMessage) -> UserMessage:
@@ -76,7 +77,8 @@ class Client:
         if number == 0 and (message.form == "reused" or message.id == "again"):
             found = self._first_words(self.turn_ago(2))
         if found is None:
-            return script.user_words(message, session.turn, number)
+            line = rehearsal.user_words(message, session.turn, number)
+            return Spoken(session.as_new(line), line.utterance)
         if message.form == "reused":
             session.happened("send_again", f"the message {found.label()}")
             return Spoken(session.book.message(found), None)
@@ -96,7 +98,7 @@ class Client:
         session = self._session
         self._next_turn()
         session.happened("load_turn", step.arrangement)
-        session.begin(script.Script(session.turn, ()), (), new_turn=True)
+        session.begin(Rehearsal(Script(session.turn, ())), (), new_turn=True)
         spoken = loaded(step, session.turn)
         session.replies = sum(is_answer(message.message) for message in spoken)
         if step.arrangement != "in_order" or step.naming in NAMED_BADLY:
@@ -224,7 +226,7 @@ class Client:
             return
         stopped = self._turns[-1]
         self._next_turn()
-        session.begin(script.Script(session.turn, ()), (), new_turn=True)
+        session.begin(Rehearsal(Script(session.turn, ())), (), new_turn=True)
         session.reopened = stopped
         session.ledger.turn_words[session.turn] = ()
         # Requests of the turns that were left behind showed these calls open: they stay excused.
@@ -272,7 +274,7 @@ class Client:
         known = {view.id for view in session.state}
         copies = [(view, f"{view.id}.late") for view in there if view.id and f"{view.id}.late" not in known]
         session.ledger.irregular.update((str(view.answers), 0) for view, _ in copies)
-        return [Spoken(shapes.copy_of(session.book.message(view), name), None) for view, name in copies]
+        return [Spoken(shapes.renamed(session.book.message(view), name), None) for view, name in copies]
 
     def system_message(self) -> list[BaseMessage]:
         """Put a system message into the state."""

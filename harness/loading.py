@@ -94,7 +94,7 @@ def _arranged(step: LoadTurn, turn: int) -> list[Spoken]:
         case "result_missing":
             return [words, asking, *results[:-1], last]
         case "result_twice":
-            again = Spoken(shapes.copy_of(results[0].message, f"{results[0].message.id}.twice"), None)
+            again = Spoken(shapes.renamed(results[0].message, f"{results[0].message.id}.twice"), None)
             return [words, asking, *results, again, last]
         case "results_last":
             return [words, asking, last, *results]

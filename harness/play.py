@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Literal, Protocol
 
-from . import script
 from .agent import Agent
 from .client import Client
 from .clock import VirtualClock
@@ -17,7 +16,9 @@ from .lanes.stopping import Base, StopPoint
 from .ledger import Ledger
 from .loop import DeterministicLoop
 from .observed import ObservedSession, OnRequest
+from .rehearsal import Rehearsal
 from .scenario import Scenario
+from .script import Script
 from .session import Session
 from .steps import (
     AdvanceClock,
@@ -201,7 +202,7 @@ class Player:
         if not session.turn or not session.state:
             session.happened("continue", "there is nothing to go on with")
             return
-        going_on = script.Script(session.turn, step.rounds, first=session.replies + 1)
+        going_on = Rehearsal(Script(session.turn, step.rounds, first=session.replies + 1))
         session.happened("continue", "with the last message again" if step.resend else "")
         again = self._client.resend() if step.resend else None
         session.begin(going_on, step.faults, new_turn=False)

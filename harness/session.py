@@ -22,6 +22,7 @@ from .handed import Handed
 from .history import FaultFired, Fold, Happened, History, HookRan, Mutated, Requested, TurnEnded
 from .ledger import Ledger, Utterance
 from .loop import DeterministicLoop
+from .rehearsal import Line, Rehearsal
 from .script import Script, Spoken
 from .views import ViewBook, Views
 
@@ -77,8 +78,9 @@ class Session:
         self.edited_by = ""
         self.loop: DeterministicLoop | None = None
         self._world = world
-        self._script = Script(0, ())
-        self._scripts: list[Script] = []
+        self._shares = not hooked and lane == "reducer"  # nobody changes what others are shown
+        self._rehearsal = Rehearsal(Script(0, ()))
+        self._rehearsals: list[Rehearsal] = []
         self._plan = FaultPlan((), world)
         self._faults_before = 0
         self._calls = 0
@@ -95,15 +97,15 @@ class Session:
 
     # -- what the player announces -----------------------------------------------------------------
 
-    def begin(self, script: Script, faults: Sequence[Fault], *, new_turn: bool) -> None:
-        """Start a turn, or go on with the current one, under `script` and `faults`."""
+    def begin(self, rehearsal: Rehearsal, faults: Sequence[Fault], *, new_turn: bool) -> None:
+        """Start a turn, or go on with the current one, under a script and `faults`."""
         if new_turn:
             self.replies = 0
             self._answered = False
             self._offered.clear()
             self.reopened = 0
-        self._script = script
-        self._scripts.append(script)
+        self._rehearsal = rehearsal
+        self._rehearsals.append(rehearsal)
         self._plan = FaultPlan(faults, self._world, first=self._faults_before)
         self._faults_before += len(faults)
         self._calls = 0
@@ -138,7 +140,7 @@ class Session:
 
     def _has_answered(self) -> bool:
         """Tell whether the model has given its last answer, before the turn was stopped or since."""
-        return self._answered or self.replies >= self._script.closes_at()
+        return self._answered or self.replies >= self._rehearsal.script.closes_at()
 
     def _leave_calls_open(self) -> None:
         """Note that the calls of the model's last answer may stay without results: the scenario's doing."""
@@ -161,13 +163,11 @@ class Session:
         system, views = self._request_of(messages)
         edited_by, self.edited_by = self.edited_by, ""
         self.history.records.append(Requested(self.turn, self._calls, system, views, edited_by))
-        if self._calls > len(self._script.rounds) + SPARE_MODEL_CALLS:
+        if self._calls > len(self._rehearsal.script.rounds) + SPARE_MODEL_CALLS:
             raise RunawayLoopError(f"the model was called {self._calls} times in one turn")
         self.depend("model")
-        spoken = self._script.answer(self.replies + 1)
-        self._offer(spoken)
+        answer: AIMessage = self._say(self._rehearsal.answer(self.replies + 1))
         self.wrote("model", [])
-        answer: AIMessage = spoken.message
         return answer
 
     def _request_of(self, messages: Sequence[BaseMessage]) -> tuple[str, Views]:
@@ -184,17 +184,16 @@ class Session:
         if self.failed_tool is not None:
             dependencies.fail(self.failed_tool, "tool")
         self.depend("tool")
-        spoken = self._asked(token).result(token, call_id)
-        self._offer(spoken)
+        result: ToolMessage = self._say(self._asked(token).result(token, call_id))
         self.wrote("tools", [])
-        result: ToolMessage = spoken.message
         return result
 
-    def _asked(self, token: str) -> Script:
+    def _asked(self, token: str) -> Rehearsal:
         """Return the script that has the model ask for `token` in the running turn."""
-        for script in reversed(self._scripts):
+        for rehearsal in reversed(self._rehearsals):
+            script = rehearsal.script
             if script.turn in (self.turn, self.reopened) and script.asks_for(token):
-                return script
+                return rehearsal
         raise UnknownToolCallError(f"no tool call of this turn asks for {token!r}")
 
     def summarise(self, messages: Sequence[BaseMessage], *, refused: bool = False) -> str:
@@ -210,9 +209,17 @@ class Session:
                 self.failed_tool = struck[1]
             dependencies.fail(struck[1], at)
 
-    def _offer(self, spoken: Spoken) -> None:
-        if spoken.utterance is not None:
-            self._offered[spoken.utterance.token] = spoken.utterance
+    def as_new(self, line: Line) -> Any:
+        """Return the message of a line, for this history alone; it is known what it looks like."""
+        message = line.message if self._shares else line.said_anew()
+        if line.look is not None:
+            self.book.expect(message, line.look.view, line.look.fields)
+        return message
+
+    def _say(self, line: Line) -> Any:
+        if line.utterance is not None:
+            self._offered[line.utterance.token] = line.utterance
+        return self.as_new(line)
 
     # -- what interposers report -----------------------------------------------------------------
 

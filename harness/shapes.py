@@ -20,6 +20,7 @@ from langchain_core.messages import (
 from langchain_core.messages import ToolCall as ToolCallDict
 from langchain_core.messages.tool import invalid_tool_call
 
+from .copies import with_fields
 from .steps import CallView, IdStyle, Shape
 
 _PIXEL = "data:image/png;base64,iVBORw0KGgo="
@@ -32,20 +33,14 @@ _HUMAN = HumanMessage("", id="", name=None, additional_kwargs={})
 _HUMAN_CHUNK = HumanMessageChunk(content="", id="", name=None, additional_kwargs={})
 _TOOL = ToolMessage("", id="", name="lookup", tool_call_id="")
 
-_new, _set = object.__new__, object.__setattr__
-
 M = TypeVar("M", bound=BaseMessage)
 
 
 def _filled(prototype: M, values: dict[str, Any]) -> M:
-    """Return a copy of `prototype` with `values`, which shares nothing that a candidate could change."""
-    message = _new(prototype.__class__)
-    fields = {**prototype.__dict__, "additional_kwargs": {}, "response_metadata": {}, **values}
-    _set(message, "__dict__", fields)
-    _set(message, "__pydantic_fields_set__", prototype.__pydantic_fields_set__.copy())
-    _set(message, "__pydantic_extra__", {})
-    _set(message, "__pydantic_private__", None)
-    return message
+    """Return a copy of `prototype` with `values`."""
+    return with_fields(
+        prototype, {**prototype.__dict__, "additional_kwargs": {}, "response_metadata": {}, **values}
+    )
 
 
 def answer(content: Any, message_id: str, *, chunk: bool = False, **fields: Any) -> AIMessage:
@@ -65,7 +60,7 @@ def words(content: Any, message_id: str | None, *, chunk: bool = False, **fields
     return _filled(_HUMAN_CHUNK if chunk else _HUMAN, {"content": content, "id": message_id, **fields})
 
 
-def copy_of(message: M, message_id: str) -> M:
+def renamed(message: M, message_id: str) -> M:
     """Return a copy of `message` under another id."""
     return message.model_copy(update={"id": message_id})
 

@@ -14,20 +14,13 @@ from typing import Any, NamedTuple
 
 from langchain_core.messages import BaseMessage
 
+from .copies import fields_of
 from .tokens import Mentions, mentions
 
 _RANDOM_ID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")
 
 #: A UUID without its hyphens.
 _UUID_LENGTH = 32
-
-#: The fields of messages that hold lists and dicts.
-_NESTED = ("content", "additional_kwargs", "response_metadata", "tool_calls", "invalid_tool_calls")
-
-_PLAIN = frozenset({str, type(None)})
-
-#: What an empty field is compared with; nobody changes these.
-_EMPTY: dict[type, Any] = {list: [], dict: {}}
 
 _ENCODER = json.JSONEncoder(default=repr, sort_keys=True)
 
@@ -92,32 +85,31 @@ def carried(role: str, message_id: str | None, text: str, found: Mentions) -> st
 _Seen = tuple[BaseMessage, View, dict[str, Any] | None]
 
 
-def _frozen(value: Any) -> Any:
-    """Return a copy of a field that later changes of the message do not reach."""
-    if isinstance(value, list):
-        return [item if item.__class__ in _PLAIN else _frozen(item) for item in value]
-    if isinstance(value, dict):
-        return (
-            {key: item if item.__class__ in _PLAIN else _frozen(item) for key, item in value.items()}
-            if value
-            else {}
-        )
-    return value
-
-
-def _fields_of(message: BaseMessage) -> dict[str, Any]:
-    fields = message.__dict__.copy()
-    for name in _NESTED:
-        value = fields.get(name)
-        kind = value.__class__
-        if kind not in _PLAIN:
-            fields[name] = _EMPTY[kind] if not value and kind in _EMPTY else _frozen(value)
-    return fields
-
-
 def is_random(raw: str | None) -> bool:
     """Tell whether `raw` is no id yet, or one that was drawn at random."""
     return raw is None or (len(raw) >= _UUID_LENGTH and _RANDOM_ID.fullmatch(raw) is not None)
+
+
+def view_of(message: BaseMessage, message_id: str | None) -> View:
+    """Return the view of `message` under the id that views give it."""
+    # Each kind of message has these fields or has them not; asking for its class costs far more.
+    fields = message.__dict__
+    content = fields["content"]
+    called = fields.get("tool_calls")
+    calls = tuple([str(call.get("id")) for call in called]) if called else ()
+    misspelt = fields.get("invalid_tool_calls")
+    if misspelt:
+        calls += tuple([str(call.get("id")) for call in misspelt])
+    more = fields["additional_kwargs"]
+    return _view(
+        message_id,
+        fields["type"],
+        content if isinstance(content, str) else text_of(content),
+        fields["name"],
+        calls,
+        fields.get("tool_call_id"),
+        _written(more) if more else "",
+    )
 
 
 class ViewBook:
@@ -141,29 +133,16 @@ class ViewBook:
                 return view
         return self._look_at(message)
 
+    def expect(self, message: BaseMessage, view: View, fields: dict[str, Any]) -> None:
+        """Take note of a message that will be shown: its view, and its fields, which nobody may change."""
+        self._seen[id(message)] = message, view, fields if self._watching else None
+
     def _look_at(self, message: BaseMessage) -> View:
-        # Each kind of message has these fields or has them not; asking for its class costs far more.
-        fields = message.__dict__
-        message_id = fields["id"]
+        message_id = message.id
         if message_id is not None and len(message_id) >= _UUID_LENGTH:
             message_id = self.name_id(message_id)
-        content = fields["content"]
-        called = fields.get("tool_calls")
-        calls = tuple([str(call.get("id")) for call in called]) if called else ()
-        misspelt = fields.get("invalid_tool_calls")
-        if misspelt:
-            calls += tuple([str(call.get("id")) for call in misspelt])
-        more = fields["additional_kwargs"]
-        view = _view(
-            message_id,
-            fields["type"],
-            content if isinstance(content, str) else text_of(content),
-            fields["name"],
-            calls,
-            fields.get("tool_call_id"),
-            _written(more) if more else "",
-        )
-        self._seen[id(message)] = message, view, _fields_of(message) if self._watching else None
+        view = view_of(message, message_id)
+        self._seen[id(message)] = message, view, fields_of(message) if self._watching else None
         return view
 
     def views(self, messages: Iterable[BaseMessage]) -> Views:

@@ -51,23 +51,23 @@ class ChannelState:
         self._channels = self._wiring.channels_with(values)
         self.values = values
 
-    def fold(self, writes: Writes) -> dict[str, list[Any]]:
-        """Fold writes into the channels; return them by channel."""
-        if self._wiring.stamp_ids is not None:
-            self._wiring.stamp_ids(self._wiring.channels, writes)
+    def fold(self, writes: Writes) -> None:
+        """Fold writes into the channels."""
+        wiring = self._wiring
+        if wiring.stamp_ids is not None:
+            wiring.stamp_ids(wiring.channels, writes)
         values = self.values = self.values.copy()
         by_channel: dict[str, list[Any]] = {}
         for name, value in writes:
             by_channel.setdefault(name, []).append(value)
         for name, written_now in by_channel.items():
             self._update(name, written_now)
-        for name in self._wiring.transient:
+        for name in wiring.transient:
             if name not in by_channel:
                 self._update(name, ())
-        for name in self._wiring.ephemeral:
+        for name in wiring.ephemeral:
             if name in values and name not in by_channel:
                 self._update(name, ())
-        return by_channel
 
     def _update(self, name: str, writes: Sequence[Any]) -> None:
         channel = self._channels[name]

@@ -274,7 +274,7 @@ class ReducerLane:
         state = self._state
         before = state.values
         try:
-            written = state.fold(writes)
+            state.fold(writes)
             if node not in self._wiring.trusted:
                 state.check_storable(writes)
             target = self._after(node) if node else END
@@ -282,8 +282,10 @@ class ReducerLane:
             state.undo(before)
             raise
         self._step += 1
-        if not self._wiring.outputs.isdisjoint(written):
-            self._session.folded(self._state.values["messages"])
+        for name, _ in writes:
+            if name in self._wiring.outputs:
+                self._session.folded(state.values["messages"])
+                break
         return target
 
     def _after(self, node: str) -> Target:

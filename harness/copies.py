@@ -1,0 +1,65 @@
+"""Copies of messages and of their fields, which share nothing that a candidate could change.
+
+Validating a message costs more than all that the harness does with it: these copies are not validated.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from langchain_core.messages import BaseMessage
+
+#: The fields of messages that hold lists and dicts as a rule.
+_NESTED = ("content", "additional_kwargs", "response_metadata", "tool_calls", "invalid_tool_calls")
+
+_PLAIN = frozenset({str, type(None)})
+
+#: What an empty field is compared with; nobody changes these.
+_EMPTY: dict[type, Any] = {list: [], dict: {}}
+
+_new, _set = object.__new__, object.__setattr__
+
+M = TypeVar("M", bound=BaseMessage)
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of a field that later changes of the message do not reach."""
+    if isinstance(value, list):
+        return [item if item.__class__ in _PLAIN else copied(item) for item in value]
+    if isinstance(value, dict):
+        return (
+            {key: item if item.__class__ in _PLAIN else copied(item) for key, item in value.items()}
+            if value
+            else {}
+        )
+    return value
+
+
+def fields_of(message: BaseMessage) -> dict[str, Any]:
+    """Return the fields of `message` as they are now, to be compared with later."""
+    fields = message.__dict__.copy()
+    for name in _NESTED:
+        value = fields.get(name)
+        kind = value.__class__
+        if kind not in _PLAIN:
+            fields[name] = _EMPTY[kind] if not value and kind in _EMPTY else copied(value)
+    return fields
+
+
+def with_fields(prototype: M, fields: dict[str, Any]) -> M:
+    """Return a message of the kind of `prototype` that has exactly these fields."""
+    message = _new(prototype.__class__)
+    _set(message, "__dict__", fields)
+    _set(message, "__pydantic_fields_set__", prototype.__pydantic_fields_set__.copy())
+    _set(message, "__pydantic_extra__", {})
+    _set(message, "__pydantic_private__", None)
+    return message
+
+
+def copy_of(message: M) -> M:
+    """Return a copy of `message` as it is."""
+    fields = message.__dict__.copy()
+    for name, value in fields.items():
+        if value.__class__ not in _PLAIN:
+            fields[name] = copied(value)
+    return with_fields(message, fields)
