@@ -68,6 +68,7 @@ class Interposer(Middleware):
             return None
         messages = state.get("messages", [])
         before = list(messages)
+        session.book.meet(before)
         call: Callable[[Any, Any], Any] = getattr(self.inner, method)
         outer = session.enter(by)
         try:

@@ -137,6 +137,12 @@ class ViewBook:
         """Take note of a message that will be shown: its view, and its fields, which nobody may change."""
         self._seen[id(message)] = message, view, fields if self._watching else None
 
+    def meet(self, messages: Sequence[BaseMessage]) -> None:
+        """Look at the messages that nobody has looked at yet: a checkpoint gives back new objects."""
+        for message in messages:
+            if id(message) not in self._seen:
+                self._look_at(message)
+
     def _look_at(self, message: BaseMessage) -> View:
         message_id = message.id
         if message_id is not None and len(message_id) >= _UUID_LENGTH:

@@ -185,7 +185,12 @@ class ReducerLane:
             "after_calls": "tools" in targets(current),
             "after_results": was_tools and current != END,
         }
-        return here[stop.where] and stop.reached(self._session)
+        if not here[stop.where]:
+            return False
+        if stop.reached(self._session):
+            return True
+        self._state.begin_anew()  # the agent is interrupted here each time, and goes on at once
+        return False
 
     async def _superstep(self, current: Target) -> Target:
         if self._halted is not None:

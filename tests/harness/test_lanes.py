@@ -4,17 +4,19 @@ import pytest
 
 from sixfold.harness.candidate import Candidate
 from sixfold.harness.differential import compare_lanes
-from sixfold.harness.history import TurnEnded
+from sixfold.harness.history import HookRan, Mutated, TurnEnded
 from sixfold.harness.play import play
-from sixfold.harness.steps import STEP_TYPES, UserTurn
+from sixfold.harness.scenario import Scenario
+from sixfold.harness.steps import STEP_TYPES, Continue, LoadTurn, ToolCall, ToolRound, UserTurn
 from sixfold.models.catalogue import CATALOGUE
 
 from ..correct import CORRECT
-from ..helpers import agent_of, explored, graph_agent_of
+from ..helpers import agent_of, explored, graph_agent_of, scenario_of
 from ..planted import PLANTED
 from .stricken import ASYNC, LOUD
 
 FEW, MANY = 8, 60
+TWO_CALLS = ToolRound(calls=(ToolCall(), ToolCall()))
 # One of each kind: prompt, update by id, whole list, cut, summary, early end.
 HANDFUL = (
     "1.stale-state",
@@ -59,6 +61,26 @@ def test_lanes_agree_on_planted_flaws(code: str) -> None:
 @pytest.mark.parametrize("candidate", [LOUD, ASYNC], ids=lambda candidate: candidate.name)
 def test_lanes_agree_where_every_fault_can_strike(candidate: Candidate) -> None:
     assert_lanes_agree(candidate, 3 * FEW)
+
+
+#: Histories that the lanes once recorded differently.
+DIFFERED = [
+    # Limits count in channels that no checkpoint keeps: an interrupt before each tool call sets them back.
+    (
+        CORRECT["call-limits"],
+        scenario_of(UserTurn(rounds=(ToolRound(), TWO_CALLS), stop="after_calls")),
+    ),
+    # The first hook after a load is shown messages that no fold has shown before.
+    (PLANTED["2.mutated-in-place"].flawed, scenario_of(LoadTurn(), Continue())),
+]
+
+
+@pytest.mark.parametrize(("candidate", "scenario"), DIFFERED, ids=lambda value: getattr(value, "name", ""))
+def test_lanes_agree_where_they_once_did_not(candidate: Candidate, scenario: Scenario) -> None:
+    reducer = play(agent_of(candidate), scenario).history
+    graph = play(graph_agent_of(candidate), scenario, lane="graph").history
+    assert any(isinstance(record, HookRan | Mutated) for record in graph.records)
+    assert compare_lanes(reducer, graph) is None
 
 
 @pytest.mark.slow
