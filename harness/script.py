@@ -39,7 +39,7 @@ class Spoken(NamedTuple):
     utterance: Utterance | None
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=2_048)
 def _place_of(token: str) -> tuple[int, int, int]:
     """Return the turn, the number of the calling answer and the index of the call of a tool result."""
     parts = token[1:].split(".")

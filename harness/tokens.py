@@ -29,7 +29,7 @@ class Mentions(NamedTuple):
 _NOTHING = Mentions((), (), ())
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=4_096)
 def token_text(token: str, words: int) -> str:
     """Return the full text of the utterance or state version `token`.
 
@@ -47,7 +47,7 @@ def bare(token: str) -> str:
     return f"⟦{token}⟧"
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def mentions(text: str) -> Mentions:
     """Find the tokens in `text`, each once, in order of appearance."""
     if "⟦" not in text:

@@ -190,7 +190,7 @@ def _written(metadata: dict[str, Any]) -> str:
         return repr(metadata)
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def _view(
     message_id: str | None,
     role: str,
