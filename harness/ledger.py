@@ -14,6 +14,9 @@ from typing import NamedTuple
 #: The id of the system message that a client may put into the state.
 SYSTEM_ID = "sys"
 
+#: The turns of a second thread are counted from here, so that no token or id is said in both.
+OTHER_THREAD = 900
+
 #: Makes a named tuple in half the time that its own constructor takes.
 _new = tuple.__new__
 
@@ -40,6 +43,11 @@ class Utterance(NamedTuple):
         """Return the utterance as it stands in state from record `at` on, under `message_id`."""
         token, turn, order, text, _, _, call, is_question = self
         return _new(Utterance, (token, turn, order, text, message_id, at, call, is_question))
+
+
+def of_other_thread(token: str) -> bool:
+    """Tell whether an utterance token belongs to a turn of the second thread."""
+    return int(token[1:].split(".", maxsplit=1)[0]) > OTHER_THREAD
 
 
 @dataclass(slots=True)

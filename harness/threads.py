@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from .agent import Agent
 from .client import Client
-from .history import TurnEnded
+from .history import Requested, TurnEnded
 from .lanes.graph import GraphLane
 from .lanes.reducer import ReducerLane
+from .ledger import OTHER_THREAD, of_other_thread
 from .session import Session
 from .steps import OtherThread, UserTurn
-
-#: The turns of the second thread are counted from here, so that no token or id is said in both.
-FIRST_TURN = 900
+from .tokens import mentions
 
 
 def lane_of(agent: Agent, session: Session, *, thread: str = "history") -> ReducerLane | GraphLane:
@@ -37,7 +36,7 @@ class SecondThread:
             clock=main.environment.clock,
             hooked=bool(agent.interposers),
         )
-        self._session.turn = FIRST_TURN
+        self._session.turn = OTHER_THREAD
         own = self._session.environment
         self._sources = own.state.on_read, own.on_count
         self._session.environment = main.environment
@@ -51,6 +50,7 @@ class SecondThread:
         ours = environment.state.on_read, environment.on_count
         environment.state.on_read, environment.on_count = self._sources
         session.loop = self._main.loop
+        since = len(session.history.records)
         self._agent.attach(session)
         error: BaseException | None = None
         try:
@@ -64,7 +64,20 @@ class SecondThread:
             environment.state.on_read, environment.on_count = ours
         session.end_turn(error)
         error = None
+        leaked = self._words_of_ours(since)
+        if leaked:
+            self._main.happened("leaked", ", ".join(leaked))
         ended = session.history.records[-1]
         self._main.happened("other_thread", ended.how if isinstance(ended, TurnEnded) else "")
         if isinstance(ended, TurnEnded) and ended.how == "aborted":
             self._main.history.records.append(ended._replace(turn=self._main.turn))
+
+    def _words_of_ours(self, since: int) -> list[str]:
+        """Return the words of the main thread that the model was shown here, from record `since` on."""
+        shown: dict[str, None] = {}
+        for record in self._session.history.records[since:]:
+            if isinstance(record, Requested):
+                shown.update(dict.fromkeys(mentions(record.system).utterances))
+                for view in record.messages:
+                    shown.update(dict.fromkeys(view.mentions.utterances))
+        return [token for token in shown if not of_other_thread(token)]

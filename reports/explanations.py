@@ -132,6 +132,11 @@ EXPLANATIONS: dict[str, Explanation] = {
     "6.ends-silently": Explanation(
         "[u1] [a1 calls] and the turn is over", "Say why you stop, as an answer.", "none on record"
     ),
+    "6.leaked-words": Explanation(
+        "thread of another user: [system: they asked u1 before] [u901]",
+        "Keep nothing of a conversation on the instance: state and store know their thread.",
+        "none on record",
+    ),
     "3.head-dependent": Explanation(
         "alone: … [reminder] [u1]; behind two turns: [reminder] [a1] [u2] [a2] [u3]", _TAIL, "deer-flow #4667"
     ),

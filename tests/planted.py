@@ -10,7 +10,16 @@ from sixfold.harness.candidate import Candidate, Contract
 from sixfold.harness.comparisons import COMPARED
 from sixfold.harness.faults import Fault
 from sixfold.harness.scenario import Scenario
-from sixfold.harness.steps import ChangeState, Configure, Step, ToolCall, ToolRound, UserMessage, UserTurn
+from sixfold.harness.steps import (
+    ChangeState,
+    Configure,
+    OtherThread,
+    Step,
+    ToolCall,
+    ToolRound,
+    UserMessage,
+    UserTurn,
+)
 
 from .flaws import cuts, state, summaries, turns, updates, variants
 from .flaws.base import Base
@@ -136,6 +145,7 @@ PLANTED: dict[str, Planted] = {
         planted("6.recall", summaries.FoldWithoutResults, _ROUND_THEN_TURN, _COMPACTS),
         planted("6.hook-error", turns.LookUp, _SKIP_THEN_TURN, Contract(outside=_NO_CLIENT)),
         planted("6.ends-silently", turns.Refuse, _TWO_MESSAGES),
+        planted("6.leaked-words", turns.Topic, _of(UserTurn(), OtherThread()), _EDITS),
         planted("4.rejected-request", state.NoteAtTheEnd, _ONE_TURN, _EDITS),
         planted("3.head-dependent", variants.InsertNote, _ONE_TURN, Contract(outside=_NO_CONTINUE)),
         planted("5.replay-differs", variants.NoteOnce, _TWO_TURNS),

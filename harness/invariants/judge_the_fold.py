@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ..history import Fold, TurnEnded
+from ..history import Fold, Happened, TurnEnded
+from ..ledger import of_other_thread
 from ..views import View, Views
 from .checks import Check, Violation
-from .reading import Change, Reading
+from .reading import REQUEST, Change, Reading
 
 
 def fold_incoherent(reading: Reading, since: int) -> Iterator[Violation]:
@@ -92,6 +93,19 @@ def ends_silently(reading: Reading, since: int) -> Iterator[Violation]:
             yield Violation("6.ends-silently", index, by, "the turn ended without a word to the user")
 
 
+def leaked_words(reading: Reading, since: int) -> Iterator[Violation]:
+    """Yield requests in which the model sees words of another thread that the same instances serve."""
+    for sight in reading.sights_since(since):
+        tokens = tuple(sorted(filter(of_other_thread, sight.visible)))
+        if tokens:
+            detail = f"the model sees {', '.join(tokens)}, which another user said in another thread"
+            yield Violation("6.leaked-words", sight.record, sight.blame, detail, tokens)
+    for index, record in enumerate(reading.history.records[since:], since):
+        if isinstance(record, Happened) and record.what == "leaked":
+            detail = f"in another thread, of another user, the model sees {record.detail}"
+            yield Violation("6.leaked-words", index, REQUEST, detail, tuple(record.detail.split(", ")))
+
+
 def _is_answer(view: View) -> bool:
     return view.role == "ai" and bool(view.text.strip()) and not view.calls
 
@@ -124,5 +138,12 @@ CHECKS = (
         "The user waits for an answer that nobody will give, and nothing in the log says why.",
         ends_silently,
         looks_at=frozenset({"cut"}),
+    ),
+    Check(
+        "6.leaked-words",
+        "the model sees words of another thread",
+        "One instance serves all users: what it keeps of one conversation turns up in the next.",
+        leaked_words,
+        looks_at=frozenset({"other thread"}),
     ),
 )

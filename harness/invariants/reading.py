@@ -22,7 +22,8 @@ REQUEST = "request"
 
 #: What violations are made of: a change (by a hook; one that makes messages leave), a request (edited on
 #: its way; showing a state version; not extending the one before; the first without some fact), a
-#: summariser call, a mutation, a turn that an error aborted which nobody injected, or that was cut.
+#: summariser call, a mutation, a turn that an error aborted which nobody injected, or that was cut,
+#: anything since another thread was served.
 Evidence = Literal[
     "change",
     "hook change",
@@ -36,6 +37,7 @@ Evidence = Literal[
     "mutation",
     "abort",
     "cut",
+    "other thread",
 ]
 
 
@@ -132,6 +134,7 @@ class Reading:
         self.sights: list[Sight] = []
         self._rejected: list[tuple[Sight, list[Problem]]] = []
         self._scan = CallScan()
+        self._shared = False
         self._looked_at = 0
         self.summaries = 0
         self._read = 0
@@ -212,6 +215,9 @@ class Reading:
                 self._sight(index, record)
             case Happened(what=what) if what != "restart":
                 self._causes.add(what)
+                if what in ("other_thread", "leaked"):
+                    self._shared = True
+                    self._latest["other thread"] = index
             case FaultFired(turn=turn):
                 self._fault_turn = turn
             case Summarised(failure=failure, faithful=faithful):
@@ -277,6 +283,8 @@ class Reading:
         latest["request"] = index
         if request.edited_by:
             latest["edited request"] = index
+        if self._shared:
+            latest["other thread"] = index
         if shows_state:
             latest["state shown"] = index
         if not extends:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain.agents.middleware import hook_config
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain.agents.middleware import ModelRequest, hook_config
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
+from sixfold.harness.environment import Environment
 
 from .base import Base, Update, last_human, turn_start
 
@@ -35,3 +37,17 @@ class Refuse(Base):
             return {"jump_to": "end"}
         refusal = AIMessage("One message at a time, please.", id=self.environment.new_id("refusal"))
         return {"messages": [refusal], "jump_to": "end"}
+
+
+class Topic(Base):
+    """Tells the model how the thread began. Flaw: remembers it on the instance."""
+
+    def __init__(self, environment: Environment, *, flawed: bool = False) -> None:
+        super().__init__(environment, flawed=flawed)
+        self._topic = ""
+
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
+        began = next((m.text for m in request.messages if isinstance(m, HumanMessage)), "")
+        self._topic = self._topic if self.flawed and self._topic else began
+        told = f"{request.system_prompt}\nThe thread began with: {self._topic}"
+        return handler(request.override(system_message=SystemMessage(told)))
