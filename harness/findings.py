@@ -24,7 +24,7 @@ class Signature:
     def id(self) -> str:
         """Return the stable finding id, such as `SF-1a2b3c4d`."""
         text = "\0".join((self.candidate, self.code, self.by, *self.faults))
-        return f"SF-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        return f"SF-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ link nor notify.
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import fields, is_dataclass
 from difflib import SequenceMatcher
 from typing import Any
@@ -41,6 +42,11 @@ def fenced(lines: list[str], language: str = "") -> str:
 
 def _runs_of_backticks(text: str) -> list[str]:
     return [part for part in "".join(c if c == "`" else " " for c in text).split(" ") if part]
+
+
+def files(run: StoredRun) -> dict[str, str]:
+    """Return an issue text for each finding."""
+    return {f"{finding.id}.md": render(finding, run) for finding in run.findings}
 
 
 def render(finding: Finding, run: StoredRun) -> str:
@@ -146,7 +152,7 @@ def _reproduce(finding: Finding, run: StoredRun) -> list[str]:
     versions = ", ".join(f"{name} {number}" for name, number in sorted(run.versions.items()))
     return [
         f"Save the scenario as `{finding.id}.json`, then:",
-        fenced([f"sixfold replay {finding.id}.json {harmless(target, 400)}"], "sh"),
+        fenced([f"sixfold replay {finding.id}.json {shlex.quote(harmless(target, 400))}"], "sh"),
         "<details><summary>the scenario</summary>",
         fenced(_short_json(finding.scenario), "json"),
         "</details>",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +16,7 @@ from ..harness.findings import Finding, Signature
 from ..harness.history import history_from_json
 from ..harness.ledger_file import ledger_from
 from ..harness.scenario import load
+from ..harness.verdicts import Verdict
 from ..harness.wire_rules import Answer, Rejection, Rule
 
 
@@ -56,6 +57,11 @@ class _CandidateData(TypedDict):
     name: str
     target: str
     source: str
+    verdicts: dict[str, str]
+    violations: dict[str, int]
+    waivers: dict[str, int]
+    unreached: list[str]
+    deterministic: bool
     disagreement: dict[str, str] | None
 
 
@@ -66,6 +72,8 @@ class _OptionsData(TypedDict):
 class _RunData(TypedDict):
     options: _OptionsData
     versions: dict[str, str]
+    histories: int
+    complete: bool
     candidates: list[_CandidateData]
     findings: list[_FindingData]
 
@@ -74,10 +82,26 @@ _RUN: TypeAdapter[_RunData] = TypeAdapter(_RunData)
 
 
 @dataclass(frozen=True, slots=True)
+class StoredCandidate:
+    """What a run said of one candidate; see `CandidateResult`. `disagreement` is the reason as a sentence."""
+
+    name: str
+    target: str
+    source: str
+    verdicts: dict[int, Verdict]
+    violations: dict[str, int] = field(default_factory=dict)
+    waivers: dict[str, int] = field(default_factory=dict)
+    unreached: tuple[str, ...] = ()
+    deterministic: bool = True
+    disagreement: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StoredRun:
     """The findings of a run, the versions it ran on, its seed, and what a user types for each candidate.
 
-    `disagreed` are the candidates on which the lanes disagree.
+    `disagreed` are the candidates on which the lanes disagree. `verdicts_json` is the text of the file that
+    all of this was read from; `complete` is False when a budget ended the run early.
     """
 
     path: Path
@@ -87,6 +111,10 @@ class StoredRun:
     sources: dict[str, str]
     findings: tuple[Finding, ...]
     disagreed: frozenset[str] = frozenset()
+    candidates: tuple[StoredCandidate, ...] = ()
+    histories: int = 0
+    complete: bool = True
+    verdicts_json: str = field(default="", repr=False)
 
 
 def load_run(path: Path) -> StoredRun:
@@ -99,7 +127,8 @@ def load_run(path: Path) -> StoredRun:
             remedy="Name a folder below .sixfold/runs, or run `sixfold run` first.",
         )
     try:
-        data = _RUN.validate_python(json.loads(file.read_text(encoding="utf-8")), strict=True)
+        text = file.read_bytes().decode()
+        data = _RUN.validate_python(json.loads(text), strict=True)
         candidates = data["candidates"]
         return StoredRun(
             path,
@@ -109,6 +138,10 @@ def load_run(path: Path) -> StoredRun:
             {candidate["name"]: candidate["source"] for candidate in candidates},
             tuple(_finding(path, entry) for entry in data["findings"]),
             frozenset(candidate["name"] for candidate in candidates if candidate["disagreement"]),
+            tuple(map(_candidate, candidates)),
+            data["histories"],
+            data["complete"],
+            text,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SixfoldError(
@@ -116,6 +149,21 @@ def load_run(path: Path) -> StoredRun:
             place=str(file),
             remedy="Run again, or restore the folder.",
         ) from error
+
+
+def _candidate(data: _CandidateData) -> StoredCandidate:
+    doubt = data["disagreement"]
+    return StoredCandidate(
+        data["name"],
+        data["target"],
+        data["source"],
+        {int(number): Verdict(verdict) for number, verdict in data["verdicts"].items()},
+        data["violations"],
+        data["waivers"],
+        tuple(data["unreached"]),
+        data["deterministic"],
+        None if doubt is None else doubt["reason"],
+    )
 
 
 def _finding(path: Path, data: _FindingData) -> Finding:
