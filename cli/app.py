@@ -63,6 +63,15 @@ def run(
     ] = None,
     report_dir: Annotated[Path, typer.Option(help="Where run folders are made.")] = Path(".sixfold/runs"),
     format: Annotated[str, typer.Option(help="What to print: terminal or json.")] = "terminal",
+    events: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|-",
+            help="Write the events of the run here, too, as lines of JSON while it goes on; - is stdout. "
+            "The run folder has them in events.ndjson.",
+            show_default=False,
+        ),
+    ] = None,
     show_wiring: Annotated[
         bool, typer.Option("--show-wiring", help="Show how each target is constructed, and do not run.")
     ] = False,
@@ -78,6 +87,7 @@ def run(
         invariants=tuple(sorted(set(invariant or ()))),
         report_dir=report_dir,
         output_format=format,
+        events=events,
         show_wiring=show_wiring,
     )
 
@@ -110,11 +120,25 @@ def report(
         str | None,
         typer.Option(help="Print the report of this finding only, such as SF-1a2b3c4d.", show_default=False),
     ] = None,
+    format: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="The format to write; may be repeated; all for every one; markdown without.",
+            show_default=False,
+        ),
+    ] = None,
+    only_list: Annotated[
+        bool, typer.Option("--list-formats", help="List the formats, and write nothing.")
+    ] = False,
 ) -> None:
-    """Write an issue text in Markdown for each finding of a run."""
-    from .report import report_command
+    """Write the reports of a run below its folder: without options, an issue text for each finding."""
+    from .report import list_formats, report_command
 
-    report_command(run, finding=finding)
+    if only_list:
+        list_formats()
+        return
+    report_command(run, finding=finding, formats=format or ())
 
 
 @app.command()

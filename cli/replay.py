@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import get_args
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from ..harness.agent import build_agent
@@ -21,6 +20,7 @@ from ..models.resolve import resolve
 from ..reports.picture import timeline
 from ..reports.plan import in_one_line
 from ..reports.terminal import say
+from .console import console
 from .quiet import quiet
 
 
@@ -31,32 +31,32 @@ def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
     if chosen is None:
         raise SixfoldError(f"unknown lane {lane!r}", place="--lane", remedy=f"Use one of {', '.join(lanes)}.")
     scenario = load(path)
-    console = Console(file=sys.stdout)
+    out = console(sys.stdout)
     violated = False
     for target in dict.fromkeys(targets or ["control"]):
         with quiet():
             candidate = resolve(target)
             agent = build_agent(candidate, direct=chosen == "reducer")
             trial = try_out(agent, scenario, lane=chosen, comparing=True)
-        console.print(Text(f"{harmless(candidate.name, 60)} ({chosen} lane)", style="bold"))
-        say(console, f"plays: {in_one_line(scenario) or 'nothing'}", 2)
+        out.print(Text(f"{harmless(candidate.name, 60)} ({chosen} lane)", style="bold"))
+        say(out, f"plays: {in_one_line(scenario) or 'nothing'}", 2)
         remarks: dict[int, list[str]] = {}
         for item in trial.judged:
             note = f"{item.violation.code} {item.ruling}: {item.violation.detail}"
             remarks.setdefault(item.violation.record, []).append(harmless(note))
             violated |= item.ruling == "violated"
         for who, what, index in timeline(trial.history):
-            say(console, f"{who}: {what}" if what else who, 2)
+            say(out, f"{who}: {what}" if what else who, 2)
             for note in remarks.pop(index, ()):
-                say(console, Text(f"← {note}", style="red" if " violated: " in note else "yellow"), 6)
+                say(out, Text(f"← {note}", style="red" if " violated: " in note else "yellow"), 6)
         for notes in remarks.values():
             for note in notes:
-                say(console, Text(f"← {note}", style="red" if " violated: " in note else "yellow"), 6)
+                say(out, Text(f"← {note}", style="red" if " violated: " in note else "yellow"), 6)
         codes = sorted({i.violation.code for i in trial.judged if i.ruling == "violated"})
         if not codes:
-            console.print(Text("  holds\n", style="green"))
+            out.print(Text("  holds\n", style="green"))
         for code in codes:
             check = rule_by_code(code)
-            console.print(Text(f"  {code}: {check.title if check else ''}", style="bold red"))
-        console.print()
+            out.print(Text(f"  {code}: {check.title if check else ''}", style="bold red"))
+        out.print()
     raise typer.Exit(ExitCode.FINDINGS if violated else ExitCode.NOTHING_NEW)

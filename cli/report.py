@@ -2,33 +2,70 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-
-from rich.console import Console
 
 from ..harness.errors import SixfoldError
 from ..harness.run_folder import write_atomically
-from ..reports import markdown
-from ..reports.stored_run import load_run
+from ..reports import github
+from ..reports.outputs import ALL, OUTPUTS, Output, chosen, files_of
+from ..reports.stored_run import StoredRun, load_run
+from .console import console
+
+#: Where the runner of GitHub Actions takes the summary of a step from.
+_STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
-def report_command(path: Path, *, finding: str | None) -> None:
-    """Write one issue text for each finding of the run at `path`, or print the one that is asked for."""
+def list_formats() -> None:
+    """Print the formats, one a line."""
+    for output in OUTPUTS:
+        console().print(f"{output.name:<12}{output.title}", markup=False, highlight=False, soft_wrap=True)
+
+
+def report_command(path: Path, *, finding: str | None, formats: Sequence[str] = ()) -> None:
+    """Write the reports of the run at `path` in these formats, or print them for one finding.
+
+    Raises `SixfoldError` for an unknown format or finding, and for a folder that is no run.
+    """
+    outputs = chosen(formats)
     run = load_run(path)
-    if finding is None:
-        console = Console()
-        for each in run.findings:
-            file = path / "reports" / f"{each.id}.md"
-            write_atomically(file, markdown.render(each, run))
-            console.print(str(file), markup=False, highlight=False, soft_wrap=True)
-        if not run.findings:
-            console.print("the run has no findings: nothing to report")
+    if finding is not None:
+        _print_single(finding, [o for o in outputs if ALL not in formats or o.single is not None], run)
         return
+    made = files_of(outputs, run)
+    if "github" in formats:
+        sys.stdout.write(made[github.ANNOTATIONS].encode("utf-8", "backslashreplace").decode())
+        summary_file = os.environ.get(_STEP_SUMMARY)
+        if summary_file:
+            _append(Path(summary_file), made.pop(github.SUMMARY))
+    for name, text in made.items():
+        file = path / "reports" / name
+        write_atomically(file, text)
+        console().print(str(file), markup=False, highlight=False, soft_wrap=True)
+    if not made:
+        console().print("the run has no findings: nothing to report")
+
+
+def _print_single(finding: str, outputs: Sequence[Output], run: StoredRun) -> None:
     found = next((each for each in run.findings if each.id == finding), None)
     if found is None:
         known = ", ".join(each.id for each in run.findings) or "none at all"
         raise SixfoldError(
-            f"the run has no finding {finding!r}", place=str(path), remedy=f"Its findings are {known}."
+            f"the run has no finding {finding!r}", place=str(run.path), remedy=f"Its findings are {known}."
         )
-    sys.stdout.write(markdown.render(found, run))
+    for output in outputs:
+        if output.single is None:
+            able = ", ".join(each.name for each in OUTPUTS if each.single is not None)
+            raise SixfoldError(
+                f"the format {output.name} is about a whole run",
+                place="--finding",
+                remedy=f"Leave --finding out, or use one of {able}.",
+            )
+        sys.stdout.write(output.single(found, run).encode("utf-8", "backslashreplace").decode())
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("ab") as file:
+        file.write(text.encode("utf-8", "backslashreplace"))

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from ..harness.agent import build_agent
 from ..harness.campaign import Campaign
@@ -23,6 +22,8 @@ from ..models.resolve import resolve
 from ..reports import json_report, terminal
 from ..reports.progress import ProgressBar
 from ..strategies.scenarios import explore
+from .console import console
+from .events import STDOUT, follower, saved_events
 from .quiet import quiet
 
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)?")
@@ -54,12 +55,11 @@ def exit_code(result: RunResult) -> ExitCode:
 
 def _show_wiring(targets: list[str]) -> None:
     """Print how each target is constructed, once it has been shown that it can be."""
-    console = Console()
     for target in dict.fromkeys(targets or DEFAULT_TARGETS):
         with quiet():
             candidate = resolve(target)
             build_agent(candidate, direct=True)
-        terminal.say(console, f"{harmless(candidate.name, 400)}: {harmless(_wiring(candidate), 2000)}")
+        terminal.say(console(), f"{harmless(candidate.name, 400)}: {harmless(_wiring(candidate), 2000)}")
 
 
 def _wiring(candidate: Candidate) -> str:
@@ -75,6 +75,7 @@ def run_command(
     invariants: tuple[int, ...],
     report_dir: Path,
     output_format: str,
+    events: str | None = None,
     show_wiring: bool = False,
 ) -> None:
     """Run a campaign over `targets` (five of the catalogue without any) and exit with its code."""
@@ -85,7 +86,8 @@ def run_command(
     options = Options(
         seed=seed, max_histories=max_histories, budget=budget_seconds(budget), invariants=invariants
     )
-    messages = Console(file=sys.stderr)
+    messages = console(sys.stderr)
+    followers = [] if events is None else [follower(events, output_format)]
     if show_wiring:
         _show_wiring(targets)
         raise typer.Exit
@@ -94,7 +96,7 @@ def run_command(
         with ProgressBar(messages) as bar:
             campaign = Campaign(candidates, options, [bar])
             folder = RunFolder(report_dir, time.strftime("%Y%m%dT%H%M%S"))
-            campaign.stream.listeners.append(folder)
+            campaign.stream.listeners += [folder, saved_events(folder.path), *followers]
             result = campaign.run(explore)
     if printed.lines:
         messages.print(f"candidates printed {printed.lines} lines, which are not shown", markup=False)
@@ -104,7 +106,8 @@ def run_command(
     if output_format == "json":
         sys.stdout.write(json_report.render(result).encode("utf-8", "backslashreplace").decode())
     else:
-        terminal.print_result(Console(), result, replay=f"sixfold replay {report_dir}/latest")
+        shown = messages if events == STDOUT else console()
+        terminal.print_result(shown, result, replay=f"sixfold replay {report_dir}/latest")
         if folder in campaign.stream.listeners:
             messages.print(f"saved in {folder.path}", markup=False)
         else:

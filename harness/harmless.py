@@ -9,7 +9,7 @@ def harmless(text: str, limit: int = 400) -> str:
     """Return `text` on one line, without control, bidirectional and surrogate characters."""
     clean = "".join(
         " "
-        if char in "\n\t\r"
+        if char in "\n\t\r\u2028\u2029"
         else "�"
         if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn")
         else char

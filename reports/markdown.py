@@ -149,7 +149,7 @@ def _told(value: Any) -> Any:
 
 def _reproduce(finding: Finding, run: StoredRun) -> list[str]:
     target = run.targets.get(finding.signature.candidate, finding.signature.candidate)
-    versions = ", ".join(f"{name} {number}" for name, number in sorted(run.versions.items()))
+    versions = ", ".join(code_span(f"{name} {number}", 80) for name, number in sorted(run.versions.items()))
     return [
         f"Save the scenario as `{finding.id}.json`, then:",
         fenced([f"sixfold replay {finding.id}.json {shlex.quote(harmless(target, 400))}"], "sh"),

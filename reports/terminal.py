@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
@@ -174,8 +175,9 @@ def _print_group(console: Console, group: list[Finding], replay: str, candidate:
     confirmation = _confirmation(first, disagreed=candidate.disagreement is not None)
     say(console, f"{confirmation}; holds on the same history: {held}", 2)
     say(console, f"shows at {harmless(first.signature.by, 80)}; first seen in history {first.histories}", 2)
-    command = f"{replay}/scenarios/{first.id}.json {harmless(candidate.target, 400)}"
-    console.print(Text(f"  {command}", style="cyan"), soft_wrap=True)
+    command = f"  {replay}/scenarios/{first.id}.json", shlex.quote(harmless(candidate.target, 400))
+    fits = len(" ".join(command)) <= console.width
+    console.print(Text((" " if fits else " \\\n    ").join(command), style="cyan"), soft_wrap=True)
     console.print()
 
 

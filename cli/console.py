@@ -1,0 +1,18 @@
+"""The console of all commands: text without escape sequences wherever colour is not wanted."""
+
+from __future__ import annotations
+
+import os
+from typing import IO
+
+from rich.console import Console
+
+
+def console(file: IO[str] | None = None) -> Console:
+    """Return a console on `file` (stdout without one), as wide as the terminal, or 80 columns in a pipe.
+
+    With NO_COLOR in the environment (whatever its value, unless empty) or on a dumb terminal it writes
+    neither colour nor bold nor italics.
+    """
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM", "") in ("dumb", "unknown")
+    return Console(file=file, color_system=None if plain else "auto")
