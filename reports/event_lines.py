@@ -46,7 +46,7 @@ def line(event: Event, sequence: int) -> str:
     return json.dumps(data) + "\n"
 
 
-def _told(event: Event) -> dict[str, Any]:
+def _told(event: object) -> dict[str, Any]:
     match event:
         case RunStarted(options=options, candidates=candidates, versions=versions):
             return {"options": asdict(options), "candidates": list(candidates), "versions": versions}

@@ -28,7 +28,7 @@ _MOST_ROWS = 100
 
 def files(run: StoredRun) -> dict[str, str]:
     """Return the annotations, one a line as the runner reads them, and the job summary."""
-    return {ANNOTATIONS: "".join(f"{line}\n" for line in annotations(run)), SUMMARY: summary(run)}
+    return {ANNOTATIONS: "".join(f"{line}\n" for line in commands(run)), SUMMARY: summary(run)}
 
 
 def message(text: str) -> str:
@@ -41,7 +41,7 @@ def property_value(text: str) -> str:
     return message(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def annotations(run: StoredRun) -> list[str]:
+def commands(run: StoredRun) -> list[str]:
     """Return the workflow commands: findings as errors, what is inconclusive as warnings."""
     errors = [_of_finding("error", f, run) for f in run.findings if f.confirmed is not None]
     warnings = [_of_finding("warning", f, run) for f in run.findings if f.confirmed is None]

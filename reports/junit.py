@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from ..harness.findings import Finding
 from ..harness.harmless import harmless
-from ..harness.rules import RULES, Rule
+from ..harness.rules import RULES, rule_by_code
 from .findings_in_words import counted, doubts, not_judged, sentence, story
 from .stored_run import StoredCandidate, StoredRun
 
@@ -111,8 +111,5 @@ def _doubts(code: str, candidate: StoredCandidate, run: StoredRun) -> list[str]:
 
 
 def _invariant(code: str) -> int:
-    rule = _RULES.get(code)
+    rule = rule_by_code(code)
     return 0 if rule is None else rule.invariant
-
-
-_RULES: dict[str, Rule] = {rule.code: rule for rule in RULES}

@@ -9,7 +9,7 @@ from sixfold.reports.github import (
     ANNOTATIONS,
     MOST_OF_A_KIND,
     SUMMARY,
-    annotations,
+    commands,
     files,
     message,
     property_value,
@@ -42,7 +42,7 @@ def many(run: StoredRun, count: int, *, confirmed: bool | None = True) -> Stored
 
 
 def test_each_finding_is_an_error(real_run: StoredRun) -> None:
-    told = [parsed(line) for line in annotations(real_run)]
+    told = [parsed(line) for line in commands(real_run)]
     assert [kind for kind, _, _ in told] == ["error"] * len(real_run.findings)
     for (_, properties, text), finding in zip(told, real_run.findings, strict=True):
         assert properties == {"title": f"{finding.id} {finding.signature.code} deerflow-4667"}
@@ -58,7 +58,7 @@ def test_escaping_is_that_of_the_toolkit() -> None:
 
 def test_a_file_is_named(real_run: StoredRun) -> None:
     run = replace(real_run, targets=dict.fromkeys(real_run.targets, "./src/a,b:c.py:Mine"))
-    _, properties, _ = parsed(annotations(run)[0])
+    _, properties, _ = parsed(commands(run)[0])
     assert properties["file"] == "src/a,b:c.py"
 
 
@@ -72,20 +72,20 @@ def test_hostile_text_starts_no_command(hostile_run: StoredRun) -> None:
 
 
 def test_only_what_github_shows_and_the_rest_is_counted(real_run: StoredRun) -> None:
-    told = [parsed(line) for line in annotations(many(real_run, 13))]
+    told = [parsed(line) for line in commands(many(real_run, 13))]
     assert [kind for kind, _, _ in told] == ["error"] * MOST_OF_A_KIND + ["notice"]
     assert told[-1][2] == "3 errors more: see the job summary"
-    exactly = annotations(many(real_run, MOST_OF_A_KIND))
+    exactly = commands(many(real_run, MOST_OF_A_KIND))
     assert [parsed(line)[0] for line in exactly] == ["error"] * MOST_OF_A_KIND
 
 
 def test_what_is_inconclusive_is_a_warning(real_run: StoredRun) -> None:
     doubtful = replace(real_run.candidates[1], deterministic=False)
     run = replace(many(real_run, 11, confirmed=None), candidates=(doubtful,))
-    told = [parsed(line) for line in annotations(run)]
+    told = [parsed(line) for line in commands(run)]
     assert [kind for kind, _, _ in told] == ["warning"] * MOST_OF_A_KIND + ["notice"]
     assert told[-1][2] == "2 warnings more: see the job summary"
-    [_, properties, text] = parsed(annotations(replace(run, findings=()))[0])
+    [_, properties, text] = parsed(commands(replace(run, findings=()))[0])
     assert properties["title"] == "Sixfold: deerflow is inconclusive"
     assert text.startswith("not deterministic")
 

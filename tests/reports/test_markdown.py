@@ -70,6 +70,19 @@ def test_hostile_text_stays_in_code(run: StoredRun) -> None:
         assert dangerous not in outside
 
 
+def test_the_command_is_quoted_for_a_shell(run: StoredRun) -> None:
+    finding = run.findings[0]
+    hostile = replace(run, targets={finding.signature.candidate: "x; touch pwned"})
+    assert f"sixfold replay {finding.id}.json 'x; touch pwned'" in render(finding, hostile)
+
+
+def test_hostile_versions_stay_in_code(run: StoredRun) -> None:
+    text = render(run.findings[0], replace(run, versions={"langchain": HOSTILE}))
+    last = text.splitlines()[-1]
+    assert last.startswith("Seen with `langchain <script>")
+    assert "<" not in re.sub(r"`[^`\n]*`", "", last)
+
+
 def test_no_text_ends_its_code_span_or_fence() -> None:
     assert code_span("a`b``c").count("`") == 2
     block = fenced(["```", "````inside"]).splitlines()

@@ -10,7 +10,7 @@ from sixfold.harness.errors import SixfoldError
 from sixfold.reports.outputs import ALL, OUTPUTS, Output, chosen, files_of
 from sixfold.reports.stored_run import StoredRun, load_run
 
-from .runs import HOSTILE
+from .runs import DOCUMENTED, HOSTILE
 
 #: Verdicts are handed on as they are: JSON that other programs read and nobody looks at raw.
 SHOWN = [output for output in OUTPUTS if output.name != "json"]
@@ -33,6 +33,13 @@ def test_unknown_format_lists_the_known_ones() -> None:
     assert caught.value.exit_code == 3
     assert "Did you mean junit?" in caught.value.remedy
     assert all(output.name in caught.value.remedy for output in OUTPUTS)
+
+
+def test_every_format_is_documented() -> None:
+    text = DOCUMENTED.with_name("reports.md").read_text(encoding="utf-8")
+    for output in OUTPUTS:
+        assert f"\n| `{output.name}`" in text
+        assert f"\n## {output.name}\n" in text
 
 
 @every_output

@@ -1,7 +1,9 @@
 """The terminal report: says what was found, and cannot be disturbed by what candidates are called."""
 
 import dataclasses
+import functools
 import io
+import shlex
 
 import pytest
 from rich.console import Console
@@ -21,9 +23,14 @@ def run(candidate: Candidate) -> RunResult:
     return Campaign([candidate], Options(seed=1, max_histories=20)).run(explore)
 
 
-def printed(result: RunResult, *, colour: bool = False) -> str:
+@functools.cache
+def flawed_run() -> RunResult:
+    return run(FLAWED)
+
+
+def printed(result: RunResult, *, colour: bool = False, width: int = 100) -> str:
     console = Console(
-        file=io.StringIO(), width=100, force_terminal=colour, color_system="standard" if colour else None
+        file=io.StringIO(), width=width, force_terminal=colour, color_system="standard" if colour else None
     )
     print_result(console, result, replay="sixfold replay x")
     assert isinstance(console.file, io.StringIO)
@@ -60,6 +67,28 @@ def test_report_says_when_a_finding_is_not_confirmed() -> None:
     )
     assert "NOT confirmed" in printed(doubtful)
     assert "NOT confirmed" not in printed(result)
+
+
+def commands(text: str) -> list[list[str]]:
+    """Return the words of the replay commands, as a shell reads them."""
+    joined = text.replace(" \\\n", " ").splitlines()
+    return [shlex.split(line) for line in joined if line.strip().startswith("sixfold replay")]
+
+
+@pytest.mark.parametrize("width", [60, 100])
+@pytest.mark.parametrize(
+    "target", ["mine.py:Mine", "my file.py:Mine", "x; touch pwned", "$(touch pwned)", "'"]
+)
+def test_replay_is_one_command_for_a_shell(target: str, width: int) -> None:
+    result = flawed_run()
+    named = tuple(dataclasses.replace(candidate, target=target) for candidate in result.candidates)
+    text = printed(dataclasses.replace(result, candidates=named), width=width)
+    told = commands(text)
+    assert told
+    for words in told:
+        assert words[:2] == ["sixfold", "replay"]
+        assert words[3:] == [target]
+    assert [line for line in text.splitlines() if len(line) > width] == []
 
 
 @pytest.mark.parametrize(
