@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import io
 import shlex
+import unicodedata
 
 import pytest
 from rich.console import Console
@@ -73,6 +74,23 @@ def commands(text: str) -> list[list[str]]:
     """Return the words of the replay commands, as a shell reads them."""
     joined = text.replace(" \\\n", " ").splitlines()
     return [shlex.split(line) for line in joined if line.strip().startswith("sixfold replay")]
+
+
+def test_hostile_text_is_only_text(hostile_text: str) -> None:
+    result = flawed_run()
+    finding = dataclasses.replace(
+        result.findings[0], detail=hostile_text, held_by=(hostile_text,), members=(hostile_text,)
+    )
+    candidates = tuple(
+        dataclasses.replace(candidate, target=hostile_text, unreached=("compaction",), deterministic=False)
+        for candidate in result.candidates
+    )
+    text = printed(dataclasses.replace(result, candidates=candidates, findings=(finding,)))
+    unseen = {
+        char for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+    }
+    assert unseen == {"\n"}
+    assert len(text) < 20_000
 
 
 @pytest.mark.parametrize("width", [60, 100])
