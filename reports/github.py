@@ -94,8 +94,11 @@ def summary(run: StoredRun) -> str:
 
 
 def _cell(text: str, limit: int = 200) -> str:
-    """Return a code span that ends neither itself nor the cell of a table."""
-    return code_span(text, limit).replace("|", "\\|")
+    """Return a code span that ends neither itself nor the cell of a table.
+
+    Bars are replaced, not escaped: a backslash of the text would escape the one in front of the bar.
+    """
+    return code_span(text, limit).replace("|", "¦")
 
 
 def _matrix(run: StoredRun) -> list[str]:

@@ -24,6 +24,7 @@ HOSTILE = {
     "script": "<script>alert(1)</script><img src=x onerror=alert(1)> & ]]> --> \"'",
     "mentions": "@everyone @octocat #123 GH-123 deadbeefdeadbeefdeadbeefdeadbeefdeadbeef",
     "markdown": "# head\n\n| a | b |\n[link](javascript:alert(1)) ![x](http://127.0.0.1/x) **b** <details>",
+    "bars": "a | b \\| c \\\\| d |\n|---|\n",
     "ticks": "`one` ``two`` ```three\n```\n~~~\n````",
     "escapes": "\x1b[31mred\x1b]0;title\x07\x1b[2J\r\n\x00\x08\x7f\x9b31m",
     "bidi": "a\u202ecod.exe\u2066\u2069\u200f\u200b\u2028\u2029\ufeff",

@@ -115,8 +115,7 @@ def test_hostile_text_stays_in_code_spans_of_its_cell(hostile_run: StoredRun, re
         assert dangerous not in outside
     for row in text.splitlines():
         if row.startswith("| "):
-            cells = len(re.findall(r"(?<!\\)\|", row)) - 1
-            assert cells in (5, 7)
+            assert row.count("|") - 1 in (5, 7)
 
 
 def test_the_reader_sees_hostile_text_outside() -> None:
