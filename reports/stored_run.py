@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
 from ..harness.errors import SixfoldError
 from ..harness.faults import FaultKind
+from ..harness.figures import Figures
 from ..harness.findings import Finding, Signature
 from ..harness.history import history_from_json
 from ..harness.ledger_file import ledger_from
@@ -51,17 +52,35 @@ class _FindingData(TypedDict):
     providers: list[_Rejects]
 
 
+class _FiguresData(TypedDict):
+    """The sums of `figures_data`; the ratios are computed again."""
+
+    histories: int
+    turns: int
+    requests: int
+    sent: int
+    resent: int
+    tokens: int
+    summaries: int
+    stored: int
+    id_growth: int
+    needless_rewrites: int
+
+
 class _CandidateData(TypedDict):
     """The part of a candidate's result that reports are written from."""
 
     name: str
     target: str
     source: str
-    verdicts: dict[str, str]
+    verdicts: dict[
+        Literal["1", "2", "3", "4", "5", "6"], Literal["holds", "waived", "inconclusive", "violated"]
+    ]
     violations: dict[str, int]
     waivers: dict[str, int]
     unreached: list[str]
     deterministic: bool
+    figures: _FiguresData
     disagreement: dict[str, str] | None
 
 
@@ -74,6 +93,7 @@ class _RunData(TypedDict):
     versions: dict[str, str]
     histories: int
     complete: bool
+    lanes_compared: int
     candidates: list[_CandidateData]
     findings: list[_FindingData]
 
@@ -94,14 +114,16 @@ class StoredCandidate:
     unreached: tuple[str, ...] = ()
     deterministic: bool = True
     disagreement: str | None = None
+    figures: Figures = field(default_factory=Figures)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
     """The findings of a run, the versions it ran on, its seed, and what a user types for each candidate.
 
-    `disagreed` are the candidates on which the lanes disagree. `verdicts_json` is the text of the file that
-    all of this was read from; `complete` is False when a budget ended the run early.
+    `disagreed` are the candidates on which the lanes disagree. `histories` were played on each of the
+    `candidates`, fewer than asked for when the run is not `complete`; `lanes_compared` of them in both
+    lanes. `verdicts_json` is the text of the file that all of this was read from.
     """
 
     path: Path
@@ -115,6 +137,7 @@ class StoredRun:
     histories: int = 0
     complete: bool = True
     verdicts_json: str = field(default="", repr=False)
+    lanes_compared: int = 0
 
 
 def load_run(path: Path) -> StoredRun:
@@ -142,6 +165,7 @@ def load_run(path: Path) -> StoredRun:
             data["histories"],
             data["complete"],
             text,
+            data["lanes_compared"],
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SixfoldError(
@@ -152,6 +176,7 @@ def load_run(path: Path) -> StoredRun:
 
 
 def _candidate(data: _CandidateData) -> StoredCandidate:
+    sums = dict[str, Any](data["figures"])
     doubt = data["disagreement"]
     return StoredCandidate(
         data["name"],
@@ -163,6 +188,7 @@ def _candidate(data: _CandidateData) -> StoredCandidate:
         tuple(data["unreached"]),
         data["deterministic"],
         None if doubt is None else doubt["reason"],
+        Figures(**{each.name: sums[each.name] for each in fields(Figures)}),
     )
 
 
