@@ -185,11 +185,7 @@ class Campaign:
         else:
             graph = self._in_graph(agent, scenario, trial, comparing=True)
             confirmed = None if graph is None else key in graph.violated()
-        held_by = tuple(
-            other.candidate.name
-            for other in self._agents
-            if other is not agent and self._holds(other, scenario, key[0])
-        )
+        beside = [self._beside(other, scenario, key[0]) for other in self._agents if other is not agent]
         finding = Finding(
             signature,
             scenario,
@@ -198,18 +194,17 @@ class Campaign:
             "the failure did not come back when it was replayed" if item is None else item.violation.detail,
             failure.shrunk.minimal,
             confirmed,
-            held_by,
+            tuple(trial.history.candidate for trial in beside if not trial.violated()),
             failure.histories,
             failure.members,
             () if item is None else provider_answers(agent, scenario, key[0], item.violation.record),
             trial.reading.ledger,
         )
-        self.stream.emit(Found(finding))
+        self.stream.emit(Found(finding, tuple(trial.history for trial in beside)))
         return finding
 
-    def _holds(self, agent: Agent, scenario: Scenario, code: str) -> bool:
-        trial = try_out(agent, scenario, invariants=(int(code[0]),), comparing=code in COMPARED)
-        return not trial.violated()
+    def _beside(self, agent: Agent, scenario: Scenario, code: str) -> Trial:
+        return try_out(agent, scenario, invariants=(int(code[0]),), comparing=code in COMPARED)
 
     def _compare_samples(self) -> None:
         self.stream.emit(Stage("comparing lanes"))

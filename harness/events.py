@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from .figures import Figures
 from .findings import Finding
+from .history import History
 from .scenario import Scenario
 from .verdicts import Verdict
 
@@ -112,9 +113,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A finding is complete: shrunk and confirmed."""
+    """A finding is complete: shrunk and confirmed. `beside` are the other candidates' histories of it."""
 
     finding: Finding
+    beside: tuple[History, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,9 +124,11 @@ class RunFolder:
                     ),
                 )
                 _point_latest(self.path)
-            case Found(finding=finding):
+            case Found(finding=finding, beside=beside):
                 self._save(f"scenarios/{finding.id}.json", to_json(finding.scenario))
                 self._save(f"histories/{finding.id}.json", history_to_json(finding.history))
+                for number, history in enumerate(beside):
+                    self._save(f"histories/{finding.id}/{number}.json", history_to_json(history))
                 self._save(f"ledgers/{finding.id}.json", _json(ledger_data(finding.ledger)))
             case Disagreed(disagreement=disagreement):
                 self._save(disagreement.file, to_json(disagreement.scenario))

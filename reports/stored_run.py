@@ -14,7 +14,7 @@ from ..harness.errors import SixfoldError
 from ..harness.faults import FaultKind
 from ..harness.figures import Figures
 from ..harness.findings import Finding, Signature
-from ..harness.history import history_from_json
+from ..harness.history import History, history_from_json
 from ..harness.ledger_file import ledger_from
 from ..harness.scenario import load
 from ..harness.verdicts import Verdict
@@ -124,6 +124,7 @@ class StoredRun:
     `disagreed` are the candidates on which the lanes disagree. `histories` were played on each of the
     `candidates`, fewer than asked for when the run is not `complete`; `lanes_compared` of them in both
     lanes. `verdicts_json` is the text of the file that all of this was read from.
+    `beside` holds, by finding id, what the other candidates made of its scenario, where the folder has it.
     """
 
     path: Path
@@ -138,6 +139,7 @@ class StoredRun:
     complete: bool = True
     verdicts_json: str = field(default="", repr=False)
     lanes_compared: int = 0
+    beside: dict[str, tuple[History, ...]] = field(default_factory=dict)
 
 
 def load_run(path: Path) -> StoredRun:
@@ -166,6 +168,7 @@ def load_run(path: Path) -> StoredRun:
             data["complete"],
             text,
             data["lanes_compared"],
+            {entry["id"]: _beside(path, entry["history"]) for entry in data["findings"]},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SixfoldError(
@@ -190,6 +193,12 @@ def _candidate(data: _CandidateData) -> StoredCandidate:
         None if doubt is None else doubt["reason"],
         Figures(**{each.name: sums[each.name] for each in fields(Figures)}),
     )
+
+
+def _beside(path: Path, history: str) -> tuple[History, ...]:
+    folder = (path / history).with_suffix("")
+    others = sorted(folder.glob("*.json"), key=lambda file: (len(file.name), file.name))
+    return tuple(history_from_json(file.read_text(encoding="utf-8")) for file in others)
 
 
 def _finding(path: Path, data: _FindingData) -> Finding:
