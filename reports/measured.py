@@ -39,9 +39,8 @@ def _rounded(value: float | None, digits: int) -> str:
     return _NOTHING if value is None else f"{value:.{digits}f}"
 
 
-def remarks(candidate: CandidateResult) -> list[str]:
+def remarks(figures: Figures) -> list[str]:
     """Return what is worth a sentence: ids that grow, histories that are written again for nothing."""
-    figures = candidate.figures
     found = []
     if figures.needless_rewrites:
         found.append(f"wrote the whole history again {figures.needless_rewrites} times and changed nothing")

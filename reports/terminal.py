@@ -92,7 +92,7 @@ def _print_reached(console: Console, result: RunResult) -> None:
 def _print_measured(console: Console, result: RunResult) -> None:
     console.print(measured_table(result.candidates))
     for candidate in result.candidates:
-        for remark in remarks(candidate):
+        for remark in remarks(candidate.figures):
             say(console, f"{harmless(candidate.name, 60)}: {remark}", 2)
     console.print()
 
