@@ -1,0 +1,235 @@
+"""The run as one HTML page: the matrix, the figures, and each finding with a timeline of its history.
+
+The page needs nothing but itself: no network, no script to be read. A script that is allowed by its hash
+filters the findings. Text of candidates and models is escaped by the templates, all of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import shlex
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from ..harness.faults import PACKAGES
+from ..harness.findings import Finding
+from ..harness.history import History
+from ..harness.invariants.reading import Reading
+from ..harness.invariants.registry import CHECKS, INVARIANTS
+from ..harness.rules import rule_by_code
+from ..harness.views import View
+from .explanations import EXPLANATIONS
+from .html_frames import Frame, Note, frames
+from .html_lanes import Lane, lane
+from .html_overview import matrix, plots
+from .html_text import shown
+from .picture import timeline
+from .stored_run import StoredRun
+
+NAME = "report.html"
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+#: Messages that are quoted below a timeline, and the characters of each.
+_MOST_QUOTED = 40
+_QUOTED = 240
+
+
+class Entry(NamedTuple):
+    """A finding as the page shows it; all texts are shown as they are, once escaped."""
+
+    id: str
+    code: str
+    title: str
+    candidate: str
+    invariant: int
+    status: str
+    what: str
+    why: str
+    facts: tuple[tuple[str, str], ...]
+    lanes: tuple[Lane, ...]
+    others: int
+    words: tuple[str, ...]
+    messages: tuple[tuple[str, str, str], ...]
+    command: str
+    siblings: tuple[str, ...]
+
+
+def files(run: StoredRun) -> dict[str, str]:
+    """Return the page by its name below the run folder's `reports/`. Equal runs give equal text."""
+    style, script = _asset("report.css"), _asset("report.js")
+    page = _template().render(
+        style=Markup(style),
+        script=Markup(script),
+        policy=_policy(style, script),
+        run=run,
+        seed=run.seed,
+        versions=[f"{shown(name)} {shown(number)}" for name, number in sorted(run.versions.items())],
+        matrix=matrix(run),
+        plots=plots(run),
+        entries=_entries(run),
+        candidates=_names(run),
+        invariants=INVARIANTS,
+    )
+    return {NAME: page}
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("report.html.j2")
+
+
+def _asset(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Return a content security policy that allows these two texts and nothing else."""
+    return (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _names(run: StoredRun) -> list[str]:
+    names = [candidate.name for candidate in run.candidates]
+    names += [finding.signature.candidate for finding in run.findings]
+    return [shown(name, 80) for name in dict.fromkeys(names)]
+
+
+def _entries(run: StoredRun) -> list[Entry]:
+    same: dict[tuple[str, str], list[str]] = {}
+    for finding in run.findings:
+        same.setdefault(_origin(finding), []).append(finding.id)
+    return [_entry(finding, run, same[_origin(finding)]) for finding in run.findings]
+
+
+def _origin(finding: Finding) -> tuple[str, str]:
+    return finding.signature.candidate, finding.scenario.digest()
+
+
+def _entry(finding: Finding, run: StoredRun, same: Sequence[str]) -> Entry:
+    signature = finding.signature
+    rule = rule_by_code(signature.code)
+    title = "see the documentation" if rule is None else rule.title
+    return Entry(
+        finding.id,
+        shown(signature.code, 60),
+        title,
+        shown(signature.candidate, 80),
+        0 if rule is None else rule.invariant,
+        {True: "confirmed", False: "not confirmed", None: "inconclusive"}[finding.confirmed],
+        f"{title[:1].upper()}{title[1:]}: {shown(finding.detail, 300).rstrip('.')}.",
+        "" if rule is None else rule.why,
+        tuple(_facts(finding, run)),
+        tuple(_lanes(finding, run)),
+        len(run.beside.get(finding.id, ())),
+        tuple(shown(f"{who}: {what}".rstrip(": "), 2_000) for who, what, _ in timeline(finding.history)),
+        tuple(_messages(finding.history)),
+        _command(finding, run),
+        tuple(other for other in same if other != finding.id),
+    )
+
+
+def _command(finding: Finding, run: StoredRun) -> str:
+    target = run.targets.get(finding.signature.candidate, finding.signature.candidate)
+    return f"sixfold replay scenarios/{finding.id}.json {shlex.quote(shown(target, 400))}"
+
+
+def _facts(finding: Finding, run: StoredRun) -> list[tuple[str, str]]:
+    signature = finding.signature
+    faults = "; ".join(f"{kind}: {PACKAGES[kind].meaning}" for kind in signature.faults)
+    steps = len(finding.scenario.steps)
+    size = f"{steps} step{'s' * (steps != 1)}"
+    facts = [
+        ("Fault needed", faults or "none"),
+        ("Real graph", _confirmation(finding, run)),
+        (
+            "Holds on the same history",
+            ", ".join(shown(n, 80) for n in finding.held_by) or "no other candidate",
+        ),
+        ("Shows at", shown(signature.by, 120)),
+        ("First seen", f"in history {finding.histories} of {run.histories or 'an unknown number'}"),
+        (
+            "Size",
+            size
+            + (", and without any one of them it passes" if finding.minimal else ", not shown to be minimal"),
+        ),
+    ]
+    if finding.members:
+        facts.append(("Needs of the stack only", ", ".join(shown(name, 80) for name in finding.members)))
+    if finding.providers:
+        facts.append(("Providers", "; ".join(shown(str(answer), 300) for answer in finding.providers)))
+    if signature.code in EXPLANATIONS:
+        facts.append(("What helps", EXPLANATIONS[signature.code].avoid))
+    return facts
+
+
+def _confirmation(finding: Finding, run: StoredRun) -> str:
+    if finding.confirmed is None:
+        doubted = finding.signature.candidate in run.disagreed
+        why = "the lanes disagree on the candidate" if doubted else "two replays of the same history differ"
+        return f"inconclusive: {why}"
+    return (
+        "confirmed in create_agent with a checkpointer"
+        if finding.confirmed
+        else "not confirmed in create_agent"
+    )
+
+
+def _lanes(finding: Finding, run: StoredRun) -> list[Lane]:
+    code = shown(finding.signature.code, 60)
+    offence = {finding.record: f"{code}: {shown(finding.detail, 300)}"}
+    violating = frames(finding.history, offence, _concerned(finding))
+    lanes = [lane(shown(finding.signature.candidate, 80), f"violates {code}", violating)]
+    alike: dict[tuple[str, tuple[Frame | Note, ...]], list[str]] = {}
+    for history in run.beside.get(finding.id, ()):
+        verdict = "holds" if history.candidate in finding.held_by else "does not hold"
+        # Hooks that did nothing leave records, too: equal pictures need not have equal numbers.
+        drawn = tuple(item._replace(record=0) for item in frames(history))
+        alike.setdefault((verdict, drawn), []).append(shown(history.candidate, 80))
+    return lanes + [lane(", ".join(names), verdict, drawn) for (verdict, drawn), names in alike.items()]
+
+
+def _concerned(finding: Finding) -> tuple[str, ...]:
+    """Return the utterances that the finding is about: what its check says of its history.
+
+    A comparison of histories names none.
+    """
+    reading = Reading(finding.ledger, finding.history)
+    for check in CHECKS:
+        if check.code != finding.signature.code:
+            continue
+        for violation in check.judge(reading, 0):
+            if violation.record == finding.record and violation.place == finding.signature.by:
+                return violation.tokens
+    return ()
+
+
+def _messages(history: History) -> list[tuple[str, str, str]]:
+    """Return each message of the history once, in order of appearance: label, role, text."""
+    seen: dict[View, None] = {}
+    for record in history.records:
+        for view in (*getattr(record, "state", ()), *getattr(record, "messages", ())):
+            seen.setdefault(view)
+    return [
+        (shown(view.label(), 60), view.role, shown(view.text, _QUOTED)) for view in list(seen)[:_MOST_QUOTED]
+    ]
