@@ -16,7 +16,7 @@ LINKS := $(wildcard build/__editable__.sixfold-*)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-slow corpus lint format bench wheel clean FORCE
+.PHONY: help run test test-slow corpus browser lint format bench wheel clean FORCE
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -44,6 +44,9 @@ lint: $(INSTALLED) ## check style, format, import direction and types
 format: $(INSTALLED) ## rewrite the code in the project's format
 	@$(BIN)/ruff check --fix --exit-zero $(LINT_PATHS)
 	@$(BIN)/ruff format $(LINT_PATHS)
+
+browser: $(INSTALLED) ## prove the HTML report in Chromium: make browser ARGS="--screenshots docs"
+	@$(BIN)/python -m tests.browser $(ARGS)
 
 bench: $(INSTALLED) ## run the benchmarks
 	@$(BIN)/python -m benchmarks $(ARGS)
