@@ -217,7 +217,7 @@ def test_other_candidates_have_lanes_of_their_own(run: StoredRun, text: str) -> 
 
 
 def test_candidates_that_did_the_same_share_a_lane(run: StoredRun) -> None:
-    finding = run.findings[0]
+    finding = replace(run.findings[0], held_by=("control", "twin"))
     [control] = [each for each in run.beside[finding.id] if each.candidate == "control"]
     twin = History("twin", control.lane, [HookRan(1, "Twin.before_agent", "nothing"), *control.records])
     page = files(replace(run, findings=(finding,), beside={finding.id: (control, twin)}))[NAME]
