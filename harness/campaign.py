@@ -289,6 +289,7 @@ class Campaign:
             candidate.name not in self._erratic,
             tally.figures,
             self._disagreements.get(candidate.name),
+            candidate.plain,
         )
 
     def _verdict(

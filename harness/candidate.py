@@ -14,6 +14,7 @@ from langchain.agents.middleware import AgentMiddleware
 
 from .environment import Environment
 from .faults import DEFAULT_WORLD, FaultKind
+from .plain import PlainTarget
 from .steps import StackForm
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ class Candidate:
     `build` gets a fresh `Environment` and returns the middleware in order (the empty list for
     `control`); it is called for every history and after every restart. `source` says where the
     rules or the code come from (project, file, symbol, version). `target` is what a user types to
-    get this candidate again. `wiring` shows how it was constructed, when that was not its author's choice.
+    get this candidate again. `wiring` shows how it was constructed, when that was not its author's choice;
+    `plain` how a program without Sixfold makes it, None when none can.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Candidate:
     source: str = ""
     target: str = ""
     wiring: str = ""
+    plain: PlainTarget | None = None
 
 
 CONTROL = Candidate(

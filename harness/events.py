@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from .figures import Figures
 from .findings import Finding
 from .history import History
+from .plain import PlainTarget
 from .scenario import Scenario
 from .verdicts import Verdict
 
@@ -57,7 +58,7 @@ class CandidateResult:
 
     `violations` and `waivers` count histories by check code; `unreached` are goals never reached. `figures`
     were measured on a sample of the histories. `disagreement` is the first scenario on which its lanes
-    disagree, None when there is none.
+    disagree, None when there is none. `plain` says how a program without Sixfold makes the candidate.
     """
 
     name: str
@@ -71,6 +72,7 @@ class CandidateResult:
     deterministic: bool
     figures: Figures = field(default_factory=Figures)
     disagreement: Disagreement | None = None
+    plain: PlainTarget | None = None
 
 
 @dataclass(frozen=True, slots=True)

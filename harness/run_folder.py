@@ -27,6 +27,7 @@ from .figures import figures_data
 from .findings import Finding
 from .history import history_to_json
 from .ledger_file import ledger_data
+from .plain import plain_data
 from .scenario import to_json
 
 
@@ -85,6 +86,7 @@ def _candidate_data(result: CandidateResult) -> dict[str, Any]:
         "deterministic": result.deterministic,
         "figures": figures_data(result.figures),
         "disagreement": None if doubt is None else {"reason": doubt.reason, "scenario": doubt.file},
+        "plain": plain_data(result.plain),
     }
 
 

@@ -12,6 +12,7 @@ from langchain.agents.middleware import ClearToolUsesEdit, ContextEditingMiddlew
 
 from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
+from ..harness.plain import PlainTarget
 
 
 def build(environment: Environment) -> Sequence[Middleware]:
@@ -25,4 +26,9 @@ CANDIDATE = Candidate(
     contract=Contract(edits_requests=True, clears_tool_results=True),
     source=f"langchain {version('langchain')} ContextEditingMiddleware, installed",
     target="langchain.context_editing",
+    plain=PlainTarget(
+        "langchain.agents.middleware",
+        "ContextEditingMiddleware",
+        (("edits", "[ClearToolUsesEdit(trigger=40, keep=1)]"),),
+    ),
 )

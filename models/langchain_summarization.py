@@ -12,6 +12,7 @@ from langchain.agents.middleware import SummarizationMiddleware
 
 from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
+from ..harness.plain import PlainTarget
 
 
 def build(environment: Environment) -> Sequence[Middleware]:
@@ -25,4 +26,9 @@ CANDIDATE = Candidate(
     contract=Contract(compacts=True),
     source=f"langchain {version('langchain')} SummarizationMiddleware, installed",
     target="langchain.summarization",
+    plain=PlainTarget(
+        "langchain.agents.middleware",
+        "SummarizationMiddleware",
+        (("", "environment.model"), ("trigger", "('messages', 5)"), ("keep", "('messages', 2)")),
+    ),
 )

@@ -24,9 +24,10 @@ from langchain_core.runnables import Runnable
 from ..harness.candidate import Candidate, Middleware
 from ..harness.environment import Environment
 from ..harness.errors import TargetError
+from ..harness.plain import PlainTarget
 from .catalogue import CATALOGUE
 from .nodes import as_middleware, is_node
-from .supply import arguments, construct, wiring_of
+from .supply import arguments, construct, shown_arguments, wiring_of
 
 _FORMS = (
     "A target is a catalogue name (see `sixfold list`), pkg.module:Name or path/to/file.py:name of an "
@@ -122,6 +123,7 @@ def _candidate(thing: Any, target: str) -> Candidate:
             source=f"{thing.__module__}.{thing.__qualname__}",
             target=target,
             wiring=wiring_of(thing, given),
+            plain=_plain(target, shown_arguments(given)) if issubclass(thing, AgentMiddleware) else None,
         )
     if isinstance(thing, AgentMiddleware):
         return _stack([thing], target)
@@ -167,7 +169,12 @@ def _stack(members: Sequence[Middleware], target: str) -> Candidate:
             ) from error
 
     source = ", ".join(f"{type(m).__module__}.{type(m).__qualname__}" for m in members)
-    return Candidate(name=target, build=build, source=source, target=target)
+    return Candidate(name=target, build=build, source=source, target=target, plain=_plain(target))
+
+
+def _plain(target: str, given: tuple[tuple[str, str], ...] | None = None) -> PlainTarget:
+    place, _, name = target.rpartition(":")
+    return PlainTarget(place, name, given)
 
 
 def _factory(factory: Any, target: str) -> Candidate:

@@ -203,6 +203,11 @@ def construct(cls: type[Any], given: tuple[Argument, ...], environment: Environm
     return cls(*positional, **keywords)
 
 
+def shown_arguments(given: tuple[Argument, ...]) -> tuple[tuple[str, str], ...]:
+    """Return the name (empty: by position) of each supplied argument, and how the wiring shows it."""
+    return tuple(("" if a.positional else a.name, a.supply.shown) for a in given)
+
+
 def wiring_of(cls: type[Any], given: tuple[Argument, ...]) -> str:
     """Return the constructor call as a reader would write it."""
     return f"{cls.__name__}({', '.join(f'{a.name}={a.supply.shown}' for a in given)})"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 from ..harness.errors import SixfoldError
 from ..harness.faults import FaultKind
@@ -16,6 +16,7 @@ from ..harness.figures import Figures
 from ..harness.findings import Finding, Signature
 from ..harness.history import History, history_from_json
 from ..harness.ledger_file import ledger_from
+from ..harness.plain import PlainTarget
 from ..harness.scenario import load
 from ..harness.verdicts import Verdict
 from ..harness.wire_rules import Answer, Rejection, Rule
@@ -65,6 +66,12 @@ class _FiguresData(TypedDict):
     stored: int
     id_growth: int
     needless_rewrites: int
+class _PlainData(TypedDict):
+    """What `plain_data` writes down."""
+
+    place: str
+    name: str
+    arguments: list[list[str]] | None
 
 
 class _CandidateData(TypedDict):
@@ -82,6 +89,7 @@ class _CandidateData(TypedDict):
     deterministic: bool
     figures: _FiguresData
     disagreement: dict[str, str] | None
+    plain: NotRequired[_PlainData | None]
 
 
 class _OptionsData(TypedDict):
@@ -125,6 +133,7 @@ class StoredRun:
     `candidates`, fewer than asked for when the run is not `complete`; `lanes_compared` of them in both
     lanes. `verdicts_json` is the text of the file that all of this was read from.
     `beside` holds, by finding id, what the other candidates made of its scenario, where the folder has it.
+    `plain` says how a program without Sixfold makes a candidate, for those that can be made so.
     """
 
     path: Path
@@ -140,6 +149,7 @@ class StoredRun:
     verdicts_json: str = field(default="", repr=False)
     lanes_compared: int = 0
     beside: dict[str, tuple[History, ...]] = field(default_factory=dict)
+    plain: dict[str, PlainTarget] = field(default_factory=dict)
 
 
 def load_run(path: Path) -> StoredRun:
@@ -169,6 +179,11 @@ def load_run(path: Path) -> StoredRun:
             text,
             data["lanes_compared"],
             {entry["id"]: _beside(path, entry["history"]) for entry in data["findings"]},
+            {
+                candidate["name"]: _plain(made)
+                for candidate in candidates
+                if (made := candidate.get("plain")) is not None
+            },
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SixfoldError(
@@ -217,6 +232,13 @@ def _finding(path: Path, data: _FindingData) -> Finding:
         tuple(map(_answer, data["providers"])),
         ledger_from(json.loads((path / data["ledger"]).read_text(encoding="utf-8"))),
     )
+
+
+def _plain(data: _PlainData) -> PlainTarget:
+    given = data["arguments"]
+    if given is None:
+        return PlainTarget(data["place"], data["name"])
+    return PlainTarget(data["place"], data["name"], tuple((name, shown) for name, shown in given))
 
 
 def _answer(data: _Rejects) -> Answer:
