@@ -44,13 +44,18 @@ def summarise(session: Session, messages: Sequence[BaseMessage], by: str) -> str
     session.history.records.append(
         Summarised(session.turn, by, found.utterances, found.quoted, failure, fault is None)
     )
-    recap = "Recap: " + " ".join(map(bare, found.utterances))
+    recap = recap_of(found.utterances)
     if struck is None:
         return recap
     session.fired(struck, "summariser")
     if struck[1].kind != "bad_summary":
         fail(struck[1], "summariser")
-    return _badly(struck[1].summary, recap)
+    return badly(struck[1].summary, recap)
+
+
+def recap_of(tokens: Sequence[str]) -> str:
+    """Return what a faithful summariser answers."""
+    return "Recap: " + " ".join(map(bare, tokens))
 
 
 def refuse(session: Session, messages: Sequence[BaseMessage], by: str) -> NoReturn:
@@ -62,7 +67,8 @@ def refuse(session: Session, messages: Sequence[BaseMessage], by: str) -> NoRetu
     raise NotImplementedError("this model has no synchronous client")
 
 
-def _badly(kind: BadSummary, recap: str) -> str:
+def badly(kind: BadSummary, recap: str) -> str:
+    """Return what a bad summariser answers in place of `recap`."""
     match kind:
         case "empty":
             return ""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, TypeAdapter
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from ..harness.errors import SixfoldError
 from ..harness.faults import FaultKind
@@ -180,9 +180,9 @@ def load_run(path: Path) -> StoredRun:
             data["lanes_compared"],
             {entry["id"]: _beside(path, entry["history"]) for entry in data["findings"]},
             {
-                candidate["name"]: _plain(made)
+                candidate["name"]: _plain(stored)
                 for candidate in candidates
-                if (made := candidate.get("plain")) is not None
+                if (stored := candidate.get("plain")) is not None
             },
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

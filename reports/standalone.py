@@ -1,0 +1,91 @@
+"""The stand-alone file of a finding: a pytest file that fails while the bug is there.
+
+It needs LangChain, LangGraph, pytest and the target, and Sixfold only where the target is a part of it. No
+file is promised that has not failed with its own assertion in a fresh process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..harness.findings import Finding
+from ..harness.rules import rule_by_code
+from .fresh_process import Script, rerun
+from .standalone_claim import Claim, NoClaim, message_of
+from .standalone_claims import claim
+from .standalone_faults import UnplannableFault
+from .standalone_file import compose
+from .standalone_steps import tell
+from .standalone_story import Unsupported
+from .standalone_target import TargetCode, plain, with_sixfold
+from .stored_run import StoredRun
+
+
+@dataclass(frozen=True, slots=True)
+class NoFile:
+    """Why there is no stand-alone file for a finding."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text of a file, whether Sixfold must be installed to run it, and how its assertion begins."""
+
+    name: str
+    text: str
+    needs_sixfold: bool
+    message: str
+
+    @property
+    def script(self) -> Script:
+        """The file as it is run in a fresh process."""
+        return Script(self.name, self.text, self.needs_sixfold, self.message)
+
+
+def written(finding: Finding, run: StoredRun) -> Written | NoFile:
+    """Return the file of a finding as it would be, without running it; a pure function."""
+    if finding.confirmed is not True:
+        return NoFile("the finding is not confirmed in the real create_agent graph")
+    try:
+        story = tell(finding)
+        asserted: Claim = claim(finding, story.earlier_requests)
+    except (Unsupported, NoClaim, UnplannableFault) as reason:
+        return NoFile(str(reason))
+    target = _target(finding, run)
+    if not target.needs_sixfold and (story.needs_environment or story.faults.source):
+        why = ", ".join(sorted(story.needs_environment)) or "the source of the state fails"
+        return NoFile(f"{why}, which the file has no means for without Sixfold")
+    rule = rule_by_code(finding.signature.code)
+    text = compose(finding, run, story, asserted, target, "" if rule is None else rule.why)
+    name = f"test_repro_{finding.id}.py"
+    return Written(name, text, target.needs_sixfold, message_of(finding))
+
+
+def _target(finding: Finding, run: StoredRun) -> TargetCode:
+    candidate = finding.signature.candidate
+    found = plain(run.plain[candidate]) if candidate in run.plain else None
+    return found or with_sixfold(run.targets.get(candidate, candidate))
+
+
+@lru_cache(maxsize=64)
+def _outcomes(scripts: tuple[Script, ...]) -> tuple[str, ...]:
+    return rerun(scripts)
+
+
+def promised(finding: Finding, run: StoredRun) -> Written | NoFile:
+    """Return the file of a finding if it fails as it should in a fresh process here, else the reason."""
+    made = written(finding, run)
+    if isinstance(made, NoFile):
+        return made
+    every = [each for each in (written(f, run) for f in run.findings) if isinstance(each, Written)]
+    scripts = tuple(each.script for each in every) if made in every else (made.script,)
+    failure = _outcomes(scripts)[scripts.index(made.script)]
+    return NoFile(f"the file that was written does not fail as it should: {failure}") if failure else made
+
+
+def files(run: StoredRun) -> dict[str, str]:
+    """Return the stand-alone files of a run by name: those that fail in a fresh process as they should."""
+    promises = [promised(finding, run) for finding in run.findings]
+    return {each.name: each.text for each in promises if isinstance(each, Written)}
