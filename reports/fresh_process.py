@@ -29,7 +29,11 @@ import pytest
 
 class Listener:
     def pytest_exception_interact(self, node, call, report):
-        self.tell(report, "failed", type(call.excinfo.value).__name__, str(call.excinfo.value))
+        error = call.excinfo.value
+        text = str(error).replace(folder, "")
+        if report.when == "collect":
+            text = text.strip().splitlines()[-1]
+        self.tell(report, "failed", type(error).__name__, text)
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call" and not report.failed:

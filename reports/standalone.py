@@ -6,8 +6,8 @@ file is promised that has not failed with its own assertion in a fresh process.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from ..harness.findings import Finding
 from ..harness.rules import rule_by_code
@@ -69,23 +69,28 @@ def _target(finding: Finding, run: StoredRun) -> TargetCode:
     return found or with_sixfold(run.targets.get(candidate, candidate))
 
 
-@lru_cache(maxsize=64)
-def _outcomes(scripts: tuple[Script, ...]) -> tuple[str, ...]:
-    return rerun(scripts)
+#: What was wrong with each file that has been run in this process, empty when nothing was.
+_OUTCOMES: dict[Script, str] = {}
 
 
-def promised(finding: Finding, run: StoredRun) -> Written | NoFile:
-    """Return the file of a finding if it fails as it should in a fresh process here, else the reason."""
-    made = written(finding, run)
-    if isinstance(made, NoFile):
-        return made
-    every = [each for each in (written(f, run) for f in run.findings) if isinstance(each, Written)]
-    scripts = tuple(each.script for each in every) if made in every else (made.script,)
-    failure = _outcomes(scripts)[scripts.index(made.script)]
+def promises(findings: Sequence[Finding], run: StoredRun) -> tuple[Written | NoFile, ...]:
+    """Return for each finding its file, if it fails as it should in a fresh process here, or the reason.
+
+    The files are run together, each once in the life of this process.
+    """
+    made = [written(finding, run) for finding in findings]
+    new = tuple(f.script for f in made if isinstance(f, Written) and f.script not in _OUTCOMES)
+    if new:
+        _OUTCOMES.update(zip(new, rerun(new), strict=True))
+    return tuple(_promise(each) if isinstance(each, Written) else each for each in made)
+
+
+def _promise(made: Written) -> Written | NoFile:
+    failure = _OUTCOMES[made.script]
     return NoFile(f"the file that was written does not fail as it should: {failure}") if failure else made
 
 
 def files(run: StoredRun) -> dict[str, str]:
     """Return the stand-alone files of a run by name: those that fail in a fresh process as they should."""
-    promises = [promised(finding, run) for finding in run.findings]
-    return {each.name: each.text for each in promises if isinstance(each, Written)}
+    kept = [each for each in promises(run.findings, run) if isinstance(each, Written)]
+    return {each.name: each.text for each in kept}

@@ -81,7 +81,7 @@ def _summary_rewritten(shown: Shown) -> Claim:
     return of_state(
         "now = {m.id: text_of(m) for m in messages}",
         f"assert all(now.get(id, text) == text for id, text in stored.items()), {shown.because}",
-        before=('stored = {m.id: text_of(m) for m in agent.get_state(thread).values["messages"]}',),
+        before=('stored = {m.id: text_of(m) for m in agent.get_state(thread).values.get("messages", [])}',),
     )
 
 

@@ -13,7 +13,7 @@ from .standalone_claim import Claim
 from .standalone_faults import plan_name
 from .standalone_story import Story
 from .standalone_target import TargetCode
-from .standalone_text import indented, literal, prose
+from .standalone_text import comment, indented, literal, prose
 from .stored_run import StoredRun
 
 #: Names that files may use, and where each comes from.
@@ -224,8 +224,6 @@ def _making(finding: Finding, story: Story, target: TargetCode) -> list[str]:
                 f"watch(middleware[{member}], {literal(name)}, {plan_name(member, hook)}, {stand_in})"
             )
     if finding.members:
-        names = literal(list(finding.members))
-        lines.append(
-            f"middleware = [m for m in middleware if m.name in {names}]  # the others are not needed"
-        )
+        # A fix may lie in any member, or in one more: the file keeps them all.
+        lines.append(comment(f"Of these, it takes only {', '.join(finding.members)} to show."))
     return lines

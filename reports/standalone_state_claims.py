@@ -124,6 +124,8 @@ def content_changed(shown: Shown) -> Claim:
         return of_state(
             carriers, f"assert all(m.name == {literal(was.name)} for m in carriers), {shown.because}"
         )
+    if not was.extra.startswith("{"):
+        raise NoClaim("what has changed is neither the words nor the name nor metadata")
     return of_state(
         carriers,
         f"metadata = {literal(json.loads(was.extra))}",

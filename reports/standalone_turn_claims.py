@@ -30,6 +30,10 @@ def stale_question(shown: Shown) -> Claim:
     )
 
 
+#: What stood in the state before the last step.
+_STORED = 'stored = {m.id: text_of(m) for m in stored.get("messages", [])}'
+
+
 def attach_not_latest(shown: Shown) -> Claim:
     """Claim that what was attached does not stand before words of an earlier turn."""
     passed = shown.violation.tokens[0]
@@ -46,13 +50,23 @@ def attach_not_latest(shown: Shown) -> Claim:
     view = next((v for v in attached if v.label() == label), None)
     if view is None:
         raise NoClaim("what was attached cannot be told from the rest")
-    found = (
-        f"m.id == {literal(view.id)}" if not is_random_id(view.id) else f"text_of(m) == {literal(view.text)}"
-    )
-    return of_state(
-        f"attached = [place for place, m in enumerate(messages) if {found}]",
+    lines = [
         f"earlier = [place for place, m in enumerate(messages) if {said(passed)} in text_of(m)]",
-        f"assert not attached or not earlier or attached[0] > earlier[-1], {shown.because}",
+        f"assert not attached or not earlier or attached[-1] > earlier[-1], {shown.because}",
+    ]
+    same_text = f"text_of(m) == {literal(view.text)}"
+    if view.id in again:
+        # The reducer has put the object in the place where it stood before: nothing is new.
+        return of_state(f"attached = [place for place, m in enumerate(messages) if {same_text}]", *lines)
+    found = same_text if is_random_id(view.id) else f"m.id == {literal(view.id)}"
+    return of_state(
+        "new = [m for m in messages if stored.get(m.id) != text_of(m)]",
+        f"attached = [place for place, m in enumerate(messages) if m in new and {found}]",
+        'words = re.compile("⟦[uat][^⟧]*⟧ [a-z]+:")',
+        "attached = [place for place in attached if not words.search(text_of(messages[place]))]",
+        *lines,
+        before=("stored = agent.get_state(thread).values", _STORED),
+        parts=frozenset({"text_of", "re"}),
     )
 
 
