@@ -22,6 +22,7 @@ from ..harness.scenario import SCHEMA_VERSION, Scenario
 from ..harness.views import View, Views
 from .explanations import EXPLANATIONS
 from .picture import box, timeline
+from .standalone import NoFile, promise
 from .stored_run import StoredRun
 
 _TEXT = 60
@@ -147,10 +148,26 @@ def _told(value: Any) -> Any:
     return told
 
 
+def _standalone(finding: Finding, run: StoredRun) -> list[str]:
+    """Return the stand-alone file of the finding, folded away, or why there is none."""
+    file = promise(finding, run)
+    if isinstance(file, NoFile):
+        return [f"There is no stand-alone test: {code_span(file.reason, 300)}."]
+    needs = " and Sixfold, of which the target is a part" if file.needs_sixfold else ""
+    return [
+        "A stand-alone test has failed with the assertion at its end in a fresh process. "
+        f"It needs pytest, LangChain, LangGraph and the target{needs}.",
+        f"<details><summary>{file.name}</summary>",
+        fenced(file.text.splitlines(), "python"),
+        "</details>",
+    ]
+
+
 def _reproduce(finding: Finding, run: StoredRun) -> list[str]:
     target = run.targets.get(finding.signature.candidate, finding.signature.candidate)
     versions = ", ".join(code_span(f"{name} {number}", 80) for name, number in sorted(run.versions.items()))
     return [
+        *_standalone(finding, run),
         f"Save the scenario as `{finding.id}.json`, then:",
         fenced([f"sixfold replay {finding.id}.json {shlex.quote(harmless(target, 400))}"], "sh"),
         "<details><summary>the scenario</summary>",

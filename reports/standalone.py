@@ -85,6 +85,12 @@ def promises(findings: Sequence[Finding], run: StoredRun) -> tuple[Written | NoF
     return tuple(_promise(each) if isinstance(each, Written) else each for each in made)
 
 
+def promise(finding: Finding, run: StoredRun) -> Written | NoFile:
+    """Return the file of one finding, as `promises` does; all files of its run are run with it."""
+    together = run.findings if finding in run.findings else (finding,)
+    return promises(together, run)[together.index(finding)]
+
+
 def _promise(made: Written) -> Written | NoFile:
     failure = _OUTCOMES[made.script]
     return NoFile(f"the file that was written does not fail as it should: {failure}") if failure else made

@@ -15,6 +15,7 @@ from sixfold.harness.run_folder import RunFolder
 from sixfold.harness.scenario import from_json
 from sixfold.models.deerflow import DEERFLOW, DEERFLOW_4667
 from sixfold.reports.markdown import code_span, fenced, render
+from sixfold.reports.standalone import files
 from sixfold.reports.stored_run import StoredRun, load_run
 from sixfold.strategies.scenarios import explore
 
@@ -44,7 +45,7 @@ def test_the_text_says_what_a_maintainer_asks_for(run: StoredRun) -> None:
     assert "the fault skip" in text
     assert f"sixfold replay {finding.id}.json deerflow-4667" in text
     assert run.versions["langchain"] in text
-    assert len(text.splitlines()) < 80
+    assert len(re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL).splitlines()) < 80
 
 
 def test_the_scenario_in_the_text_is_the_one_that_failed(run: StoredRun) -> None:
@@ -53,6 +54,24 @@ def test_the_scenario_in_the_text_is_the_one_that_failed(run: StoredRun) -> None
         assert block is not None
         assert json.loads(block.group(1))
         assert from_json(block.group(1)) == finding.scenario
+
+
+def test_the_stand_alone_test_is_in_the_text(run: StoredRun) -> None:
+    [finding] = [f for f in run.findings if f.signature.code == "3.attach-not-latest"]
+    text = render(finding, run)
+    block = re.search(r"<summary>(.*?)</summary>\n\n```python\n(.*?)\n```\n\n</details>", text, re.DOTALL)
+    assert block is not None
+    assert block.group(1) == f"test_repro_{finding.id}.py"
+    assert files(run)[block.group(1)] == block.group(2) + "\n"
+    assert "and Sixfold, of which the target is a part" in text
+
+
+def test_the_text_says_why_there_is_no_stand_alone_test(run: StoredRun) -> None:
+    text = render(replace(run.findings[0], confirmed=False), run)
+    assert (
+        "There is no stand-alone test: `the finding is not confirmed in the real create_agent graph`." in text
+    )
+    assert "```python" not in text
 
 
 def test_hostile_text_stays_in_code(run: StoredRun) -> None:
