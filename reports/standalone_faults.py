@@ -35,18 +35,24 @@ class Faults:
     hooks: dict[tuple[int, str], set[str]] = field(default_factory=dict)
     summariser: bool = False
     source: bool = False
+    tool: bool = False
+    _lasting: list[str] = field(default_factory=list)
 
     def planned(self, faults: Sequence[Fault], first: int, records: Sequence[Record]) -> list[str]:
         """Return the lines that plan those of `faults`, numbered from `first`, which struck in `records`."""
-        lines: list[str] = []
+        lines = [f"{plan}.clear()" for plan in self._lasting]
+        self._lasting.clear()
         struck = {record.fault for record in records if isinstance(record, FaultFired)}
         for number, fault in enumerate(faults, first):
             if number not in struck or fault.at == "model":
                 continue
+            plan = self._plan_of(fault)
             lines += [
                 comment(f"The fault: {PACKAGES[fault.kind].meaning}."),
-                f"{self._plan_of(fault)}[:] = {self._calls(fault, records)}",
+                f"{plan}[:] = {self._calls(fault, records)}",
             ]
+            if _lasts(fault):
+                self._lasting.append(plan)
         return lines
 
     def _plan_of(self, fault: Fault) -> str:
@@ -61,13 +67,16 @@ class Faults:
         if fault.at == "source":
             self.source = True
             return "source_failures"
+        if fault.at == "tool":
+            self.tool = True
+            return "lookup_failures"
         raise UnplannableFault(f"the {fault.at} fails")
 
     def _calls(self, fault: Fault, records: Sequence[Record]) -> str:
         hook = fault.at in HOOKS
         before = [literal("run" if hook else None)] * fault.nth
         act = self._act(fault, records)
-        if fault.for_good:
+        if _lasts(fault):
             whole = f"[{act}] * {_FOR_GOOD}"
             return f"[{', '.join(before)}] + {whole}" if before else whole
         return f"[{', '.join([*before, act])}]"
@@ -86,7 +95,8 @@ class Faults:
                 if isinstance(record, FaultFired) and record.kind == "bad_summary":
                     break
             return literal(badly(fault.summary, recap_of(tokens)))
-        return f"RuntimeError({literal(f'the {fault.at} failed')})"
+        what = "the process died" if fault.kind == "crash" else f"the {fault.at} failed"
+        return f"RuntimeError({literal(what)})"
 
     @staticmethod
     def of_model(record: Record) -> str | None:
@@ -101,6 +111,11 @@ class Faults:
     def kinds_in(records: Sequence[Record]) -> frozenset[FaultKind]:
         """Return the kinds of the faults that struck."""
         return frozenset(record.kind for record in records if isinstance(record, FaultFired))
+
+
+def _lasts(fault: Fault) -> bool:
+    """Tell whether every further call of the run fails, too: a tool that has failed goes on failing."""
+    return fault.for_good or fault.at == "tool"
 
 
 def plan_name(member: int, hook: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 
 from ..harness.agent import SYSTEM_PROMPT
 from ..harness.findings import Finding
@@ -47,6 +48,9 @@ _STANDARD: tuple[tuple[str, str], ...] = (
     ("Annotated[", "from typing import Annotated"),
 )
 
+#: Characters of a line of a docstring.
+_PROSE = 100
+
 #: Tokens of the context window that Sixfold's fake models announce.
 _PROFILE = 'profile={"max_input_tokens": 120}'
 
@@ -79,7 +83,7 @@ def _docstring(finding: Finding, run: StoredRun, target: TargetCode, why: str) -
     )
     asked = prose(run.targets.get(signature.candidate, signature.candidate), 200)
     lines = [f'"""{prose(rule.title if rule else signature.code).capitalize()}.', ""]
-    lines += [why, ""]
+    lines += [*textwrap.wrap(why, _PROSE), ""]
     lines += [f"Target: {asked}", f"Seen with: {versions}", ""]
     lines += ["This test fails while the bug is there, and passes once it is fixed:", ""]
     lines += [f"    pytest test_repro_{finding.id}.py", ""]
@@ -116,6 +120,8 @@ def _constants(story: Story, target: TargetCode) -> list[str]:
         lines += ["#: What the tool answers.", "RESULTS = {"]
         lines += [f"    {literal(token)}: {literal(text)}," for token, text in story.results.items()]
         lines += ["}"]
+    if story.faults.tool:
+        lines += ["", "#: What the tool raises at its next calls.", "lookup_failures = []"]
     return lines
 
 
@@ -125,7 +131,8 @@ def _parts(story: Story, used: set[str]) -> list[str]:
     made = [parts.SCRIPTED_MODEL % provider]
     if "summary_model" in used:
         made.append(parts.SUMMARY_MODEL % provider)
-    made.append(parts.LOOKUP % {"more": more} if story.results else parts.IDLE_LOOKUP)
+    fails = parts.TOOL_FAILS if story.faults.tool else ""
+    made.append(parts.LOOKUP % {"more": more, "fails": fails} if story.results else parts.IDLE_LOOKUP)
     if story.faults.source:
         made.append(parts.FAIL_FROM)
     for name, part in (
@@ -198,7 +205,10 @@ def _test(finding: Finding, story: Story, asserted: Claim, target: TargetCode, u
         lines += [*indented(started), "", "agent = start()"]
     else:
         lines += [*making, f"agent = {_agent('InMemorySaver()')}"]
-    lines += ['thread = {"configurable": {"thread_id": "1"}, "recursion_limit": 200}', ""]
+    config = '"configurable": {"thread_id": "1"}, "recursion_limit": 200'
+    # Tools that are called together fail in the order of their calls.
+    config += ', "max_concurrency": 1' * story.faults.tool
+    lines += [f"thread = {{{config}}}", ""]
     lines += [*story.before, *asserted.before, *story.last, "", *asserted.lines]
     flat = [part for line in lines for part in line.split("\n")]
     return [f"def test_{name}():", *indented(flat)]

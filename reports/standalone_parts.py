@@ -35,7 +35,7 @@ PROVIDER = """
 
 SUMMARY_MODEL = '''
 class SummaryModel(BaseChatModel):
-    """A faithful summariser: it repeats the mark (⟦u1⟧, ⟦a1⟧, ...) of everything that it was shown."""
+    """A faithful summariser: it repeats each mark (⟦u1⟧, ⟦a1⟧, ...) that it was shown."""
 
     prompts: list = []
     failures: list = []
@@ -73,8 +73,14 @@ LOOKUP = '''
 @tool
 def lookup(token: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> ToolMessage:
     """Look something up."""
-    return ToolMessage(RESULTS[token], id=token, name="lookup", tool_call_id=tool_call_id%(more)s)
+%(fails)s    return ToolMessage(RESULTS[token], id=token, name="lookup", tool_call_id=tool_call_id%(more)s)
 '''
+
+#: What a tool that is to fail does first.
+TOOL_FAILS = """    failure = lookup_failures.pop(0) if lookup_failures else None
+    if failure is not None:
+        raise failure
+"""
 
 #: The tool of an agent that never calls it.
 IDLE_LOOKUP = '''

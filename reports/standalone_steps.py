@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage
 from ..harness import script
 from ..harness.client import SYSTEM_IN_STATE
 from ..harness.findings import Finding
-from ..harness.history import Fold, Happened, Record, Requested, TurnEnded
+from ..harness.history import FaultFired, Fold, Happened, Record, Requested, TurnEnded
 from ..harness.ledger import SYSTEM_ID
 from ..harness.loading import loaded
 from ..harness.script import Script
@@ -73,7 +73,6 @@ class _Narrator:
         self._async = False
         self._planned = 0
         self._marks: dict[int, bool] = {}
-        self._wanted: frozenset[int] = frozenset()
 
     def tell(self) -> Story:
         """Return the story, ended by the step that shows the finding."""
@@ -93,8 +92,6 @@ class _Narrator:
     def _modes(self) -> None:
         while (record := self._read.happened("runs asynchronously", "runs synchronously")) is not None:
             self._async = record.what == "runs asynchronously"
-
-    # -- steps -------------------------------------------------------------------------------------
 
     def _step(self, step: Step) -> list[str]:
         record = self._read.next()
@@ -173,11 +170,10 @@ class _Narrator:
                 number += 1
             elif (failure := self._story.faults.of_model(record)) is not None and answers:
                 answers[-1], given = failure, number
-        first = min(given + 1, of_turn.ends_at()) if given < of_turn.ends_at() or not answers else 0
-        if answers and answers[-1].startswith("RuntimeError") and not first:
-            first = of_turn.ends_at()
-        rest = range(first, of_turn.ends_at() + 1) if first else ()
-        answers += [message_literal(of_turn.answer(n).message) for n in rest]
+        # Behind what was asked for comes what else the script holds; the last answer is no exception.
+        failed = bool(answers) and answers[-1].startswith("RuntimeError")
+        first = min(given + 1, of_turn.ends_at()) if failed or not answers else given + 1
+        answers += [message_literal(of_turn.answer(n).message) for n in range(first, of_turn.ends_at() + 1)]
         for n, round_ in enumerate(of_turn.rounds, of_turn.first):
             for index, call in enumerate(round_.calls):
                 token = f"t{of_turn.turn}.{n}.{index}"
@@ -209,7 +205,8 @@ class _Narrator:
         lines += calls
         self._stored = True
         struck = story.faults.kinds_in(records)
-        self._resumable = ended.how == "stopped" or (ended.how == "aborted" and ended.injected)
+        resumes = ended.injected and not any(isinstance(r, FaultFired) and r.at == "tool" for r in records)
+        self._resumable = ended.how == "stopped" or (ended.how == "aborted" and resumes)
         if self._read.happened("restart") is not None or "crash" in struck:
             story.restarts = True
             lines += [comment("A new process goes on from the last checkpoint."), "agent = start()"]

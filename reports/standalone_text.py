@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from ..harness.harmless import harmless
 
 #: Longer lists and dicts are written with a line for each item.
-WIDTH = 72
+WIDTH = 88
 
 _INDENT = "    "
 
@@ -43,33 +43,42 @@ def message_literal(message: Any) -> str:
     """Return a message, or the dict or tuple that stands for one, as the expression that makes it."""
     if not isinstance(message, BaseMessage):
         return literal(message)
-    given = [literal(message.content)]
-    if type(message).__name__.endswith("Chunk"):
-        given[0] = f"content={given[0]}"
+    content = literal(message.content)
+    given = [f"content={content}" if type(message).__name__.endswith("Chunk") else content]
     fields = message.__dict__
     given += [
-        f"{name}={literal(_short(fields[name]))}"
+        f"{name}={_field(fields[name])}"
         for name in (*_FIELDS, *(_CALL_FIELDS if isinstance(message, AIMessage) else ()))
         if fields.get(name) not in (None, {}, [])
     ]
     if isinstance(message, ToolMessage):
         given.append(f"tool_call_id={literal(message.tool_call_id)}")
-    return f"{type(message).__name__}({', '.join(given)})"
+    line = f"{type(message).__name__}({', '.join(given)})"
+    if len(line) <= WIDTH or len(given) == 1:
+        return line
+    return f"{type(message).__name__}(\n{_lines(given)})"
 
 
-def _short(value: Any) -> Any:
-    """Return tool calls without what they have by default."""
-    if not isinstance(value, list):
-        return value
-    return [{k: v for k, v in call.items() if (k, v) != ("type", "tool_call")} for call in value]
+def _field(value: Any) -> str:
+    """Return a field; a list of tool calls without what they have by default, a line for each."""
+    return listed([literal(_short(call)) for call in value]) if isinstance(value, list) else literal(value)
+
+
+def _short(call: Any) -> Any:
+    return {k: v for k, v in call.items() if (k, v) != ("type", "tool_call")}
+
+
+def _lines(items: list[str]) -> str:
+    """Return expressions, which may take several lines, one below the other."""
+    return "".join(f"{line}\n" for item in items for line in indented(f"{item},".split("\n")))
 
 
 def listed(items: list[str]) -> str:
     """Return expressions as a list: on one line when they are short, else with a line for each."""
     line = f"[{', '.join(items)}]"
-    if len(line) <= WIDTH:
+    if len(line) <= WIDTH and "\n" not in line:
         return line
-    return "[\n" + "".join(f"{_INDENT}{item},\n" for item in items) + "]"
+    return f"[\n{_lines(items)}]"
 
 
 def indented(lines: list[str], indent: int = 1) -> list[str]:

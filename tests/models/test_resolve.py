@@ -11,6 +11,7 @@ from sixfold.harness.candidate import CONTROL
 from sixfold.harness.environment import Environment
 from sixfold.harness.errors import TargetError
 from sixfold.harness.history import Fold, Requested
+from sixfold.harness.plain import PlainTarget
 from sixfold.harness.play import play
 from sixfold.harness.steps import Restart, UserTurn
 from sixfold.models.catalogue import CATALOGUE
@@ -177,3 +178,17 @@ def test_every_supply_can_be_taken_from_an_environment(name: str) -> None:
         pytest.importorskip("deepagents", reason="only what asks for its backend needs deepagents")
     environment = Environment(model=agent_of(CONTROL).model)
     assert (SUPPLIES | BY_ANNOTATION)[name].make(environment) is not None
+
+
+def test_what_a_program_without_sixfold_makes_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "members.py"
+    path.write_text(SOURCE)
+    counts = resolve(f"{path}:Inner.Nested").plain
+    assert counts == PlainTarget(str(path), "Inner.Nested", ())
+    assert resolve(f"{path}:stack").plain == PlainTarget(str(path), "stack")
+    target = "langchain.agents.middleware:SummarizationMiddleware"
+    summarization = resolve(target).plain
+    assert summarization is not None
+    assert dict(summarization.arguments or ())["model"] == "environment.model"
+    for name in ("factory", "ready", "hook", "as_runnable"):
+        assert resolve(f"{path}:{name}").plain is None

@@ -159,6 +159,17 @@ STEPS: dict[str, Sequence[Step]] = {
         UserTurn(rounds=(ROUND,), faults=(Fault("crash", "model"),)),
         Continue(rounds=(ROUND,)),
     ),
+    "failing tool": (
+        UserTurn(),
+        UserTurn(rounds=(PAIR,), faults=(Fault("raise", "tool", nth=1),)),
+        UserTurn(rounds=(ROUND,)),
+    ),
+    "failing summariser": (
+        UserTurn(),
+        UserTurn(rounds=(ROUND,), faults=(Fault("bad_summary", "summariser", for_good=True),)),
+        UserTurn(),
+        UserTurn(rounds=(ROUND,)),
+    ),
     "trimmed": (UserTurn(), UserTurn(), TrimState(keep=1), UserTurn(), UserTurn(rounds=(ROUND,))),
     "skipped": (UserTurn(faults=(Fault("skip", "before_model"),)), UserTurn(), UserTurn(rounds=(ROUND,))),
     "shapes": (
