@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..harness.errors import SixfoldError
 from ..harness.findings import Finding
-from . import github, junit, markdown, sarif, verdicts
+from . import github, html, junit, markdown, sarif, standalone, verdicts
 from .stored_run import StoredRun
 
 #: The name that stands for every format.
@@ -34,6 +34,8 @@ class Output(NamedTuple):
 
 OUTPUTS: tuple[Output, ...] = (
     Output("markdown", "an issue text for each finding, for trackers", markdown.files, markdown.render),
+    Output("html", "one page to look at, which loads nothing", html.files),
+    Output("repro", "a stand-alone pytest file for each finding", standalone.files),
     Output("junit", "JUnit XML, for CI servers", junit.files),
     Output("sarif", "SARIF 2.1.0, for code scanning and editors", sarif.files),
     Output("github", "annotations and a job summary, for GitHub Actions", github.files),
