@@ -9,18 +9,18 @@ from __future__ import annotations
 import gc
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Required, get_type_hints
+from typing import Annotated, Any, ClassVar, Required, get_type_hints
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, AgentState
 from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.pregel import Pregel
 from typing_extensions import TypedDict
 
 from .candidate import Candidate, Middleware
 from .chat_model import DirectFakeChatModel, FakeChatModel
-from .clock import VirtualClock
 from .environment import SMALL_WINDOW, Environment
 from .errors import SixfoldError, TargetError
 from .faults import DEPENDENCIES, HOOKS, FaultPlace
@@ -34,8 +34,8 @@ from .steps import StackForm
 SYSTEM_PROMPT = "You are a careful assistant."
 
 
-def _build(candidate: Candidate, environment: Environment, form: StackForm) -> list[Middleware]:
-    """Call the candidate's factory. Raises `TargetError` when it fails or returns no middleware."""
+def made_by(candidate: Candidate, environment: Environment, form: StackForm) -> list[Any]:
+    """Return what the candidate's factory makes. Raises `TargetError` when it fails."""
     place = candidate.target or candidate.name
     try:
         with environment.clock.running():
@@ -44,6 +44,7 @@ def _build(candidate: Candidate, environment: Environment, form: StackForm) -> l
                 stack += candidate.build(environment)
             if form == "reversed":
                 stack.reverse()
+            return stack
     except (SixfoldError, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -52,6 +53,15 @@ def _build(candidate: Candidate, environment: Environment, form: StackForm) -> l
             place=place,
             remedy="Correct the constructor arguments, or write a factory that takes the Environment.",
         ) from error
+
+
+def _build(candidate: Candidate, environment: Environment, form: StackForm) -> list[Middleware]:
+    """Return the stack that the candidate's factory makes. Raises `TargetError` when it is none."""
+    return _checked(candidate, made_by(candidate, environment, form))
+
+
+def _checked(candidate: Candidate, stack: list[Any]) -> list[Middleware]:
+    place = candidate.target or candidate.name
     for member in stack:
         if not isinstance(member, AgentMiddleware):
             raise TargetError(
@@ -63,7 +73,7 @@ def _build(candidate: Candidate, environment: Environment, form: StackForm) -> l
 
 
 @dataclass(slots=True)
-class _Running:
+class Running:
     """The session that plays now, for the fake tool, which is built before any session."""
 
     session: Session | None = None
@@ -100,12 +110,34 @@ class Agent:
     interposers: list[Interposer]
     graph: Any
     wiring: Wiring
-    running: _Running
+    running: Running
     runs_sync: bool
     runs_async: bool
     stack: StackForm = "in_order"
     twin: Agent | None = field(default=None, repr=False, compare=False)
     variants: dict[StackForm, Agent] = field(default_factory=dict, repr=False, compare=False)
+
+    #: Whether histories can be played in the agent's own graph only.
+    graph_only: ClassVar[bool] = False
+
+    @property
+    def hooked(self) -> bool:
+        """Whether there is code of a candidate that could change messages."""
+        return bool(self.interposers)
+
+    @property
+    def session_type(self) -> type[Session]:
+        """The kind of session that plays this agent."""
+        return Session
+
+    @property
+    def remark(self) -> str:
+        """What readers of a report must know of the way it is played; mostly nothing."""
+        return ""
+
+    def new_saver(self) -> Any:
+        """Return the checkpointer of one lane."""
+        return InMemorySaver()
 
     def attach(self, session: Session) -> None:
         """Let everything report to `session`."""
@@ -132,7 +164,8 @@ class Agent:
         ):
             return self
         if stack not in self.variants:
-            self.variants[stack] = _arrange(self.candidate, self.model, self.running, stack)
+            prototypes = _build(self.candidate, Environment(model=self.model), stack)
+            self.variants[stack] = _arrange(prototypes, self.candidate, self.model, self.running, stack)
         variant = self.variants[stack]
         return (variant.with_delta_channel() or variant) if self.wiring.keeps_deltas else variant
 
@@ -176,7 +209,9 @@ class Agent:
             interposer.inner = member
 
 
-def _lookup_tool(running: _Running) -> BaseTool:
+def lookup_tool(running: Running) -> BaseTool:
+    """Return the tool that says what the script of the running session wants it to say."""
+
     @tool
     def lookup(token: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> ToolMessage:
         """Look something up."""
@@ -185,12 +220,12 @@ def _lookup_tool(running: _Running) -> BaseTool:
     return lookup
 
 
-def _compile(model: FakeChatModel, members: list[Interposer], running: _Running, **more: Any) -> Any:
+def _compile(model: FakeChatModel, members: list[Interposer], running: Running, **more: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return create_agent(
             model,
-            [_lookup_tool(running)],
+            [lookup_tool(running)],
             system_prompt=SYSTEM_PROMPT,
             middleware=members,
             checkpointer=InMemorySaver(),
@@ -203,14 +238,27 @@ def build_agent(candidate: Candidate, *, direct: bool, window: int = SMALL_WINDO
 
     `direct` leaves out LangChain's callback machinery around the fake model (reducer lane); `window`
     is the context window that the fake model announces, in tokens. Raises `TargetError` when the
-    candidate cannot be built.
+    candidate cannot be built. A factory that compiles a graph makes a whole agent, which is played in that
+    graph.
     """
     model = (DirectFakeChatModel if direct else FakeChatModel).create(max_input_tokens=window)
-    return _arrange(candidate, model, _Running(), "in_order")
+    running = Running()
+    environment = Environment(model=model, checkpointer=InMemorySaver(), tools=(lookup_tool(running),))
+    made = made_by(candidate, environment, "in_order")
+    if len(made) == 1 and isinstance(made[0], Pregel):
+        from .whole.agent import build_whole_agent  # it is built from this module
+
+        return build_whole_agent(candidate, window=window)
+    return _arrange(_checked(candidate, made), candidate, model, running, "in_order")
 
 
-def _arrange(candidate: Candidate, model: FakeChatModel, running: _Running, form: StackForm) -> Agent:
-    prototypes = _build(candidate, Environment(model=model, clock=VirtualClock()), form)
+def _arrange(
+    prototypes: list[Middleware],
+    candidate: Candidate,
+    model: FakeChatModel,
+    running: Running,
+    form: StackForm,
+) -> Agent:
     try:
         interposers = [interpose(member, index) for index, member in enumerate(prototypes)]
         if form == "twice":

@@ -223,6 +223,8 @@ class Campaign:
         Raises `HarnessBrokenError` when they disagree on control, too: then no candidate is to blame.
         """
         name = agent.candidate.name
+        if agent.graph_only:
+            return reducer  # it was played in the candidate's own graph already
         if name in self._disagreements:
             return None
         graph = try_out(
@@ -290,6 +292,7 @@ class Campaign:
             tally.figures,
             self._disagreements.get(candidate.name),
             candidate.plain,
+            agent.remark,
         )
 
     def _verdict(

@@ -55,7 +55,8 @@ class Environment:
 
     `model` is a chat model (a faithful summariser with a small context profile), `state` the source
     of dynamic state, `clock` the virtual clock, `token_counter` counts tokens of messages, `new_id`
-    gives message ids that are the same in every replay.
+    gives message ids that are the same in every replay. A whole agent is compiled with `checkpointer`, and
+    may have `tools` among its own: one, `lookup`, which says what the script wants it to say.
     """
 
     model: FakeChatModel
@@ -63,6 +64,8 @@ class Environment:
     state: DynamicState = field(default_factory=DynamicState)
     on_count: Callable[[], None] | None = None
     ids_given: int = 0
+    checkpointer: Any = None
+    tools: tuple[Any, ...] = ()
 
     def token_counter(self, messages: Iterable[Any], **options: Any) -> int:
         """Count tokens of `messages`. Raises an injected fault when one is planned for the counter."""

@@ -58,7 +58,8 @@ class CandidateResult:
 
     `violations` and `waivers` count histories by check code; `unreached` are goals never reached. `figures`
     were measured on a sample of the histories. `disagreement` is the first scenario on which its lanes
-    disagree, None when there is none. `plain` says how a program without Sixfold makes the candidate.
+    disagree, None when there is none. `plain` says how a program without Sixfold makes the candidate;
+    `remark` is what readers must know of the way it was played.
     """
 
     name: str
@@ -73,6 +74,7 @@ class CandidateResult:
     figures: Figures = field(default_factory=Figures)
     disagreement: Disagreement | None = None
     plain: PlainTarget | None = None
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)

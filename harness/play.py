@@ -15,7 +15,7 @@ from .history import History
 from .lanes.stopping import Base, StopPoint
 from .ledger import Ledger
 from .loop import DeterministicLoop
-from .observed import ObservedSession, OnRequest
+from .observed import OnRequest
 from .rehearsal import Rehearsal
 from .scenario import Scenario
 from .script import Script
@@ -40,6 +40,7 @@ from .steps import (
 )
 from .threads import SecondThread, lane_of
 from .undisturbed import undisturbed
+from .whole.session import observed
 
 LaneName = Literal["reducer", "graph"]
 
@@ -94,14 +95,17 @@ class Player:
     ) -> None:
         self._rewinds = rewinds
         candidate = agent.candidate
-        make = Session if on_request is None else partial(ObservedSession, on_request)
+        lane = "graph" if agent.graph_only else lane
+        make = agent.session_type
+        if on_request is not None:
+            make = partial(observed(make), on_request)  # type: ignore[assignment]
         self._session: Session = make(
             candidate.name,
             lane,
             agent.model,
             candidate.contract.suffers,
             clock=clock or VirtualClock(),
-            hooked=bool(agent.interposers),
+            hooked=agent.hooked,
         )
         self._agent = agent
         agent.open(self._session)
@@ -137,6 +141,7 @@ class Player:
                 self._perform(step)
 
     def _perform(self, step: Step) -> None:
+        since = len(self.history.records)
         match step:
             case UserTurn():
                 self._user_turn(step)
@@ -144,9 +149,9 @@ class Player:
                 self._continue(step)
             case LoadTurn():
                 self._lane.mark(self._session.turn + 1)
-                self._lane.update(self._client.load(step))
+                self._write(self._client.load(step), since)
             case LateResults(again=again):
-                self._write(self._client.late_results(again=again))
+                self._write(self._client.late_results(again=again), since)
             case OtherThread():
                 self._other_thread(step)
             case AdvanceClock(minutes=minutes):
@@ -159,11 +164,11 @@ class Player:
                 self._session.happened("restart", old)
                 self._lane.restart(stored)
             case EditMessage(turns_ago=turns_ago):
-                self._write(self._client.edit(turns_ago))
+                self._write(self._client.edit(turns_ago), since)
             case DeleteTurn(turns_ago=turns_ago):
-                self._write(self._client.delete(turns_ago))
+                self._write(self._client.delete(turns_ago), since)
             case TrimState(keep=keep, how=how):
-                self._write(self._client.trim(keep, how))
+                self._write(self._client.trim(keep, how), since)
             case Rewind():
                 self._rewind(step)
             case Configure():
@@ -183,9 +188,19 @@ class Player:
             self._other = SecondThread(self._agent, self._session)
         self._other.turn(step)
 
-    def _write(self, value: Any) -> None:
-        if value is not None:
+    def _write(self, value: Any, since: int) -> None:
+        """Write what a client did. Where the agent's own code fails on it, no client can have done it.
+
+        `since` is the history record at which the step began.
+        """
+        if value is None:
+            return
+        session = self._session
+        try:
             self._lane.update(value)
+        except Exception as error:  # noqa: BLE001  whatever the candidate raises is data
+            session.ledger.undo(since, len(session.history.records))
+            session.happened("outside", f"this write, on which the agent fails: {session.describe(error)}")
 
     def _user_turn(self, step: UserTurn) -> None:
         session = self._session

@@ -87,6 +87,7 @@ def _candidate_data(result: CandidateResult) -> dict[str, Any]:
         "figures": figures_data(result.figures),
         "disagreement": None if doubt is None else {"reason": doubt.reason, "scenario": doubt.file},
         "plain": plain_data(result.plain),
+        "remark": result.remark,
     }
 
 

@@ -6,7 +6,7 @@ same messages in every candidate and lane.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -54,6 +54,21 @@ def is_result(token: str) -> bool:
     return _place_of(token) != (0, 0, 0)
 
 
+class CalledTool(NamedTuple):
+    """A tool that the script calls, and the arguments with which it asks for the result `token`."""
+
+    name: str
+    arguments: Callable[[str], dict[str, Any]]
+
+
+def _for_lookup(token: str) -> dict[str, Any]:
+    return {"token": token}
+
+
+#: The tool that Sixfold supplies: it says what the script wants it to say.
+LOOKUP = CalledTool("lookup", _for_lookup)
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
     """What the model and the tools will say in a turn, from answer number `first` on."""
@@ -66,6 +81,7 @@ class Script:
     chunks: bool = False
     metadata: bool = False
     first: int = 1
+    tool: CalledTool = LOOKUP
 
     def ends_at(self) -> int:
         """Return the number of the last answer."""
@@ -103,10 +119,10 @@ class Script:
         for index, call in enumerate(round_.calls):
             call_id = self.call_id(number, index)
             if call.kind == "invalid":
-                invalid.append(shapes.unparsable(call_id))
+                invalid.append(shapes.unparsable(call_id, self.tool.name))
             else:
-                arguments = {"token": f"t{place}{index}"}
-                calls.append({"name": "lookup", "args": arguments, "id": call_id, "type": "tool_call"})
+                arguments = self.tool.arguments(f"t{place}{index}")
+                calls.append({"name": self.tool.name, "args": arguments, "id": call_id, "type": "tool_call"})
         if round_.view == "calls":
             return Spoken(
                 self._ai(text, token, number, calls, invalid, finish="tool_calls"),

@@ -114,9 +114,9 @@ def thinking(content: Any) -> list[Any]:
     return [block, *(content if isinstance(content, list) else [{"type": "text", "text": content}])]
 
 
-def unparsable(call_id: str) -> InvalidToolCall:
-    """Return a call whose arguments could not be parsed."""
-    return invalid_tool_call(name="lookup", args="{broken", id=call_id, error="no JSON")
+def unparsable(call_id: str, name: str) -> InvalidToolCall:
+    """Return a call of the tool `name` whose arguments could not be parsed."""
+    return invalid_tool_call(name=name, args="{broken", id=call_id, error="no JSON")
 
 
 def as_viewed(view: CallView, content: Any, calls: Sequence[ToolCallDict]) -> tuple[Any, dict[str, Any]]:

@@ -14,10 +14,15 @@ from .ledger import OTHER_THREAD, of_other_thread
 from .session import Session
 from .steps import OtherThread, UserTurn
 from .tokens import mentions
+from .whole.agent import WholeAgent
+from .whole.lane import WholeLane
+from .whole.session import WholeSession
 
 
 def lane_of(agent: Agent, session: Session, *, thread: str = "history") -> ReducerLane | GraphLane:
     """Return the lane that `session` is named for, at the beginning of a thread."""
+    if isinstance(agent, WholeAgent) and isinstance(session, WholeSession):
+        return WholeLane(agent, session, thread=thread)
     return (ReducerLane if session.history.lane == "reducer" else GraphLane)(agent, session, thread=thread)
 
 
@@ -28,13 +33,13 @@ class SecondThread:
         contract = agent.candidate.contract
         self._agent = agent
         self._main = main
-        self._session = Session(
+        self._session = agent.session_type(
             main.history.candidate,
             main.history.lane,
             agent.model,
             contract.suffers,
             clock=main.environment.clock,
-            hooked=bool(agent.interposers),
+            hooked=agent.hooked,
         )
         self._session.turn = OTHER_THREAD
         own = self._session.environment

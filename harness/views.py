@@ -122,6 +122,30 @@ class ViewBook:
         self._watching = watching
         self._seen: dict[int, _Seen] = {}
         self._names: dict[str, str] = {}
+        self._adopted: dict[tuple[str | None, str | None], tuple[str, str]] = {}
+
+    def adopt(self, message: BaseMessage, token: str) -> None:
+        """Take the message for the tool result `token` as long as its text is what it is now.
+
+        Somebody else's tool writes no token into what it says.
+        """
+        view = self.view(message)
+        self._adopted[view.id, view.answers] = token, view.text
+        del self._seen[id(message)]
+
+    def has_adopted(self, view: View) -> bool:
+        """Tell whether the message was taken for a tool result, whatever its text is now."""
+        return (view.id, view.answers) in self._adopted
+
+    def _known_by_its_call(self, view: View) -> View:
+        token, text = self._adopted.get((view.id, view.answers), ("", ""))
+        if not token or view.says is not None or view.text != text:
+            return view
+        found = view.mentions
+        first = (token,)
+        told = first + tuple(t for t in found.utterances if t != token)
+        quoted = first + tuple(t for t in found.quoted if t != token)
+        return view._replace(says=token, mentions=found._replace(utterances=told, quoted=quoted))
 
     def view(self, message: BaseMessage) -> View:
         """Return the view of `message` as it is now."""
@@ -148,6 +172,8 @@ class ViewBook:
         if message_id is not None and len(message_id) >= _UUID_LENGTH:
             message_id = self.name_id(message_id)
         view = view_of(message, message_id)
+        if self._adopted:
+            view = self._known_by_its_call(view)
         self._seen[id(message)] = message, view, fields_of(message) if self._watching else None
         return view
 

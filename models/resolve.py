@@ -2,7 +2,8 @@
 
 A target is a catalogue name, an import path (`pkg.module:Name`) or a file (`path/to/file.py:name`)
 of a middleware class, an instance, a list of them, a node (`state -> update`, a `pre_model_hook`), a
-factory that takes the `Environment`, or a `Candidate`.
+factory that takes the `Environment`, a factory of a whole agent (`(model, checkpointer) -> compiled
+graph`), or a `Candidate`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,11 +21,14 @@ from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.runnables import Runnable
+from langgraph.graph import StateGraph
+from langgraph.pregel import Pregel
 
 from ..harness.candidate import Candidate, Middleware
 from ..harness.environment import Environment
 from ..harness.errors import TargetError
 from ..harness.plain import PlainTarget
+from .agents import builds_with_a_model, calling, given_to, shown
 from .catalogue import CATALOGUE
 from .nodes import as_middleware, is_node
 from .supply import arguments, construct, shown_arguments, wiring_of
@@ -32,7 +36,7 @@ from .supply import arguments, construct, shown_arguments, wiring_of
 _FORMS = (
     "A target is a catalogue name (see `sixfold list`), pkg.module:Name or path/to/file.py:name of an "
     "AgentMiddleware class or instance, a list of them, a node (a function of the state), a factory that "
-    "takes the Environment, or a Candidate."
+    "takes the Environment, a factory (model, checkpointer) -> compiled graph, or a Candidate."
 )
 
 
@@ -138,6 +142,13 @@ def _candidate(thing: Any, target: str) -> Candidate:
             target=target,
             wiring=f"{name}(state) before each model call",
         )
+    if isinstance(thing, (Pregel, StateGraph)):
+        raise TargetError(
+            f"{target} is a graph that is built already, so it cannot be given a scripted model",
+            place=target,
+            remedy="Name a function that builds it: def make_agent(model, checkpointer): return "
+            "builder.compile(checkpointer=checkpointer)",
+        )
     if callable(thing) and not isinstance(thing, type):
         return _factory(thing, target)
     raise TargetError(
@@ -178,6 +189,35 @@ def _plain(target: str, given: tuple[tuple[str, str], ...] | None = None) -> Pla
 
 
 def _factory(factory: Any, target: str) -> Candidate:
+    """Return a candidate of what a function of the environment, or of a model, makes."""
+    if inspect.iscoroutinefunction(factory):
+        raise TargetError(
+            "the factory is a coroutine function",
+            place=target,
+            remedy="Build what it returns in a plain def.",
+        )
+    wiring = ""
+    if builds_with_a_model(factory):
+        given = given_to(factory, target)
+        make, wiring = calling(factory, given), shown(factory, given)
+    else:
+        make = _of_the_environment(factory, target)
+
+    def build(environment: Environment) -> Sequence[Any]:
+        made = make(environment)
+        members = made if isinstance(made, (list, tuple)) else [made]
+        return [_made(member, target) for member in members]
+
+    return Candidate(
+        name=target,
+        build=build,
+        source=f"{getattr(factory, '__module__', '?')}.{getattr(factory, '__qualname__', '?')}",
+        target=target,
+        wiring=wiring,
+    )
+
+
+def _of_the_environment(factory: Any, target: str) -> Callable[[Environment], Any]:
     try:
         takes = [
             p
@@ -188,19 +228,22 @@ def _factory(factory: Any, target: str) -> Candidate:
         takes = []
     if len(takes) != 1:
         raise TargetError(
-            f"the function takes {len(takes)} required arguments; a factory takes one, the Environment",
+            f"the function takes {len(takes)} required arguments; a factory takes one, the Environment, or "
+            "a model and a checkpointer by these names",
             place=target,
-            remedy="Write def build(environment): return YourMiddleware(...)",
+            remedy="Write def build(environment): return YourMiddleware(...), or "
+            "def make_agent(model, checkpointer): return a compiled graph",
         )
+    made: Callable[[Environment], Any] = factory
+    return made
 
-    def build(environment: Environment) -> Sequence[Middleware]:
-        made = factory(environment)
-        members = made if isinstance(made, (list, tuple)) else [made]
-        return [_member(member) for member in members]
 
-    return Candidate(
-        name=target,
-        build=build,
-        source=f"{getattr(factory, '__module__', '?')}.{getattr(factory, '__qualname__', '?')}",
-        target=target,
-    )
+def _made(thing: Any, target: str) -> Any:
+    """Return what a factory made: a whole agent as it is, all else as a member of a stack."""
+    if isinstance(thing, StateGraph):
+        raise TargetError(
+            "the factory returned a graph that is not compiled",
+            place=target,
+            remedy="Return builder.compile(checkpointer=checkpointer).",
+        )
+    return thing if isinstance(thing, Pregel) else _member(thing)

@@ -66,6 +66,8 @@ class _FiguresData(TypedDict):
     stored: int
     id_growth: int
     needless_rewrites: int
+
+
 class _PlainData(TypedDict):
     """What `plain_data` writes down."""
 

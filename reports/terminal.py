@@ -79,6 +79,8 @@ def _print_reached(console: Console, result: RunResult) -> None:
     say(console, Text("Reached, in all histories", style="italic"))
     for candidate in result.candidates:
         say(console, f"{harmless(candidate.name, 60)}: {_reached(candidate)}")
+        if candidate.remark:
+            say(console, harmless(candidate.remark, 600), 2)
         for goal in candidate.unreached:
             warning = f"never reached: {goal}; what needs it is inconclusive"
             say(console, Text(warning, style="magenta"), 2)
@@ -141,10 +143,13 @@ def _needs(finding: Finding) -> str:
     return ", ".join(parts)
 
 
-def _confirmation(finding: Finding, *, disagreed: bool) -> str:
+def _confirmation(finding: Finding, candidate: CandidateResult) -> str:
     if finding.confirmed is None:
+        disagreed = candidate.disagreement is not None
         why = "the lanes disagree on the candidate" if disagreed else "the candidate is not deterministic"
         return f"inconclusive: {why}"
+    if candidate.remark:
+        return "found in the agent's own graph"
     return f"{'' if finding.confirmed else 'NOT '}confirmed in the real create_agent graph"
 
 
@@ -172,7 +177,7 @@ def _print_group(console: Console, group: list[Finding], replay: str, candidate:
     for marked in remarks.values():
         _print_remarks(console, marked)
     held = ", ".join(harmless(name, 60) for name in first.held_by) or "no other candidate"
-    confirmation = _confirmation(first, disagreed=candidate.disagreement is not None)
+    confirmation = _confirmation(first, candidate)
     say(console, f"{confirmation}; holds on the same history: {held}", 2)
     say(console, f"shows at {harmless(first.signature.by, 80)}; first seen in history {first.histories}", 2)
     command = f"  {replay}/scenarios/{first.id}.json", shlex.quote(harmless(candidate.target, 400))

@@ -292,6 +292,10 @@ class Reading:
         if vanished:
             latest["vanished"] = index
 
+    def _can_be_told(self, token: str) -> bool:
+        """Tell whether a summary can be seen to keep the fact: somebody else's tool writes no token."""
+        return token[0] != "t" or token in mentions(self.ledger.utterances[token].text).utterances
+
     def _vanished(self, index: int, visible: frozenset[str]) -> tuple[str, ...]:
         ledger = self.ledger
         while self._upcoming and self._upcoming[-1].at <= index:
@@ -299,6 +303,10 @@ class Reading:
         out_of_sight = self._said - visible - self._missing
         if not out_of_sight:
             return ()
-        missing = tuple(t for t in ledger.utterances if t in out_of_sight and ledger.live(t, index))
+        missing = tuple(
+            t
+            for t in ledger.utterances
+            if t in out_of_sight and ledger.live(t, index) and self._can_be_told(t)
+        )
         self._missing.update(missing)
         return () if "unfaithful summary" in self._causes else missing

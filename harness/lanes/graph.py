@@ -9,13 +9,11 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import convert_to_messages
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from ..agent import Agent
 from ..session import Session
 from ..steps import Stop, Stored
 from ..stored import written
@@ -24,17 +22,14 @@ from .storable import loaded
 from .supersteps import answer
 from .surroundings import MAX_SUPERSTEPS
 
+if TYPE_CHECKING:
+    from ..agent import Agent
+
 _INTERRUPTS: dict[Stop, dict[str, list[str]]] = {
     "before_answer": {"interrupt_before": ["model"]},
     "after_calls": {"interrupt_before": ["tools"]},
     "after_results": {"interrupt_after": ["tools"]},
 }
-
-
-def _streaming(stop: StopPoint | None) -> dict[str, Any]:
-    interrupts = {} if stop is None else _INTERRUPTS[stop.where]
-    # Each checkpoint is written before the next superstep: what cannot be stored shows where it is written.
-    return {"stream_mode": "values", "durability": "sync", **interrupts}
 
 
 @contextmanager
@@ -56,14 +51,27 @@ class GraphLane:
     def __init__(self, agent: Agent, session: Session, *, thread: str = "history") -> None:
         self._agent = agent
         self._session = session
-        self._saver = InMemorySaver()
-        self._graph = agent.graph.copy(update={"checkpointer": self._saver})
+        self._saver = agent.new_saver()
+        self._made: tuple[Any, Any] = (None, None)
         self._name = thread
         self._threads = 0
         self._config = self._thread()
         self._marks: dict[int, tuple[Any, bool]] = {}
         self._resumable = False
         self._asked: tuple[Any, ...] = ()
+
+    @property
+    def _graph(self) -> Any:
+        """The agent's graph over this lane's checkpointer; a whole agent has another one after a restart."""
+        if self._made[0] is not self._agent.graph:
+            self._made = self._agent.graph, self._agent.graph.copy(update={"checkpointer": self._saver})
+        return self._made[1]
+
+    def streaming(self, stop: StopPoint | None) -> dict[str, Any]:
+        """Return how the graph is streamed, and before or behind which nodes it is interrupted."""
+        interrupts = {} if stop is None else _INTERRUPTS[stop.where]
+        # Each checkpoint is written before the next superstep: what cannot be stored shows where it is written.
+        return {"stream_mode": "values", "durability": "sync", **interrupts}
 
     def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:
         """Invoke the agent with new messages; lets errors escape. Returns whether it was stopped."""
@@ -150,16 +158,16 @@ class GraphLane:
             if loop is not None:
                 return loop.run(self._arun(given, stop))
             while True:
-                for chunk in self._graph.stream(given, self._config, **_streaming(stop)):
-                    self._see(chunk)
+                for chunk in self._graph.stream(given, self._config, **self.streaming(stop)):
+                    self.see(chunk)
                 if self._finished(stop):
                     return self._resumable
                 given = None
 
     async def _arun(self, given: Any, stop: StopPoint | None) -> bool:
         while True:
-            async for chunk in self._graph.astream(given, self._config, **_streaming(stop)):
-                self._see(chunk)
+            async for chunk in self._graph.astream(given, self._config, **self.streaming(stop)):
+                self.see(chunk)
             if self._finished(stop):
                 return self._resumable
             given = None
@@ -174,7 +182,8 @@ class GraphLane:
         self._resumable = stop.reached(self._session)
         return self._resumable
 
-    def _see(self, chunk: Any) -> None:
+    def see(self, chunk: Any) -> None:
+        """Take in what the graph streams."""
         self._asked += tuple(chunk.get("__interrupt__", ()))
         if "messages" in chunk and not self._asked:
             self._session.folded(chunk["messages"])
