@@ -11,6 +11,7 @@ import typer
 
 from ..harness.errors import ExitCode, SixfoldError
 from ..harness.harmless import harmless
+from ..harness.interrupts import noticed
 
 #: Typer brings its own copy of click from some version on; this is the base of its errors in any.
 _UsageError: Any = typer.BadParameter.__mro__[2]
@@ -32,7 +33,8 @@ def guarded(app: Callable[..., object]) -> None:
     keeps its traceback, which the report needs.
     """
     try:
-        code = app(standalone_mode=False)
+        with noticed():
+            code = app(standalone_mode=False)
     except typer.Exit as stop:
         code = stop.exit_code
     except _UsageError as error:

@@ -25,6 +25,7 @@ from .environment import SMALL_WINDOW, Environment
 from .errors import SixfoldError, TargetError
 from .faults import DEPENDENCIES, HOOKS, FaultPlace
 from .interposer import Interposer, interpose
+from .interrupts import is_the_users
 from .invariants.checks import SECOND_INSTANCE
 from .lanes.plain_model import PlainModel
 from .lanes.wiring import DELTAS, Wiring
@@ -45,9 +46,11 @@ def made_by(candidate: Candidate, environment: Environment, form: StackForm) -> 
             if form == "reversed":
                 stack.reverse()
             return stack
-    except (SixfoldError, KeyboardInterrupt):
+    except SixfoldError:
         raise
     except BaseException as error:
+        if is_the_users(error):
+            raise
         raise TargetError(
             f"building the middleware raised {type(error).__name__}: {error}",
             place=place,
@@ -79,6 +82,7 @@ class Running:
     session: Session | None = None
 
     def now(self) -> Session:
+        """Return the session. Raises `RuntimeError` when none is played."""
         if self.session is None:
             raise RuntimeError("the fake tool was called outside of a session")
         return self.session
@@ -177,7 +181,12 @@ class Agent:
             for interposer in self.interposers
             if _overrides(interposer, hook) or _overrides(interposer, f"a{hook}")
         }
-        return frozenset(hooks | set(DEPENDENCIES)) if hooks else frozenset()
+        wraps_tools = any(
+            _overrides(interposer, name)
+            for interposer in self.interposers
+            for name in ("wrap_tool_call", "awrap_tool_call")
+        )
+        return frozenset(hooks | set(DEPENDENCIES)) if hooks or wraps_tools else frozenset()
 
     def with_delta_channel(self) -> Agent | None:
         """Return the agent with its messages in a `DeltaChannel`, compiled once.

@@ -8,7 +8,7 @@ replaced between histories, so that an agent graph is built once per candidate.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from .dependencies import fail
 from .faults import Fault, FaultPlace
 from .loop import run_sync
 from .session import Session
+from .tool_wrap import run_tool_wrap
 
 if TYPE_CHECKING:
     Request = ModelRequest[Any]
@@ -243,15 +244,13 @@ async def _awrap(self: Interposer, request: Any, handler: Any) -> Any:
 
 
 def _wrap_tool(self: Interposer, request: Any, handler: Any) -> Any:
-    result = self.inner.wrap_tool_call(request, handler)
-    self.running().wrote("tools", [])
-    return result
+    by, wrap = f"{self.label}.wrap_tool_call", self.inner.wrap_tool_call
+    return run_sync(run_tool_wrap(self.running(), by, wrap, request, handler, asynchronous=False))
 
 
-async def _awrap_tool(self: Interposer, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-    result = await self.inner.awrap_tool_call(request, handler)
-    self.running().wrote("tools", [])
-    return result
+async def _awrap_tool(self: Interposer, request: Any, handler: Any) -> Any:
+    by, wrap = f"{self.label}.wrap_tool_call", self.inner.awrap_tool_call
+    return await run_tool_wrap(self.running(), by, wrap, request, handler, asynchronous=True)
 
 
 _WRAPS: dict[str, Any] = {

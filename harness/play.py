@@ -12,6 +12,7 @@ from .client import Client
 from .clock import VirtualClock
 from .faults import CrashError
 from .history import History
+from .interrupts import check, is_the_users
 from .lanes.stopping import Base, StopPoint
 from .ledger import Ledger
 from .loop import DeterministicLoop
@@ -131,6 +132,7 @@ class Player:
 
     def perform(self, step: Step) -> None:
         """Perform one step in virtual time. Errors of the candidate become records, never escape."""
+        check()
         if step.kind in self._agent.candidate.contract.outside:
             self._session.happened("outside", step.kind)
             return
@@ -234,7 +236,7 @@ class Player:
         try:
             stopped = act()
         except BaseException as escaped:  # whatever the candidate raises is data
-            if type(escaped) is KeyboardInterrupt:
+            if is_the_users(escaped):
                 raise
             error = escaped
             self._lane.fail(resumable=session.injected(escaped) and session.failed_tool is None)

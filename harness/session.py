@@ -76,6 +76,8 @@ class Session:
         self.reopened = 0
         self.failed_tool: Fault | None = None
         self.edited_by = ""
+        #: Outcomes of wrapped tool calls of a superstep: they are records once it is folded.
+        self.wrapped: list[HookRan] = []
         self.loop: DeterministicLoop | None = None
         self._world = world
         self._shares = not hooked and lane == "reducer"  # nobody changes what others are shown
@@ -125,6 +127,7 @@ class Session:
     def end_turn(self, error: BaseException | None, *, stopped: bool = False) -> None:
         """Record how the turn ended; `error` is what escaped from the agent, if anything did."""
         self._pending = None
+        self.wrapped.clear()
         if error is not None or stopped:
             self._leave_calls_open()
         if error is not None:
@@ -248,21 +251,14 @@ class Session:
 
     def hook_ran(self, by: str, outcome: str, error: BaseException | None = None) -> None:
         """Record the outcome of a hook call."""
-        self.history.records.append(
-            HookRan(
-                self.turn,
-                by,
-                outcome,
-                None if error is None else self.describe(error),
-                error is not None and self.injected(error),
-            )
-        )
+        told = None if error is None else self.describe(error)
+        injected = error is not None and self.injected(error)
+        self.history.records.append(HookRan(self.turn, by, outcome, told, injected))
 
     def notice_mutation(self, by: str, before: Sequence[BaseMessage], now: Sequence[BaseMessage]) -> None:
         """Record in-place changes of state messages, or of the list itself."""
         changed = self.book.refresh(before)
-        was = tuple(pair[0] for pair in changed)
-        became = tuple(pair[1] for pair in changed)
+        was, became = tuple(old for old, _ in changed), tuple(new for _, new in changed)
         if len(before) != len(now) or not all(map(is_, before, now)):
             was, became = was + self.state, became + self.book.views(now)
         if was or became:
@@ -284,6 +280,8 @@ class Session:
         (by, update, again), self._pending = self._pending, None
         state = self.state = self._state_of(messages)
         records, offered = self.history.records, self._offered
+        records += self.wrapped
+        self.wrapped.clear()
         names = tuple([str(self.book.name_id(message.id)) for message in again]) if again else ()
         records.append(Fold(self.turn, by, self.book.views(update), state, names))
         if by == "model":

@@ -8,6 +8,7 @@ from __future__ import annotations
 from .agent import Agent
 from .client import Client
 from .history import Requested, TurnEnded
+from .interrupts import is_the_users
 from .lanes.graph import GraphLane
 from .lanes.reducer import ReducerLane
 from .ledger import OTHER_THREAD, of_other_thread
@@ -60,9 +61,9 @@ class SecondThread:
         error: BaseException | None = None
         try:
             self._lane.submit(self._client.speak(UserTurn(rounds=step.rounds)))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as escaped:  # noqa: BLE001  whatever the candidate raises is data
+        except BaseException as escaped:  # whatever the candidate raises is data
+            if is_the_users(escaped):
+                raise
             error = escaped
         finally:
             self._agent.attach(self._main)

@@ -39,7 +39,8 @@ _NAMES_OF_MODELS = frozenset({"model", "llm", "chat_model"})
 
 _REMEDY = (
     "Write def make_agent(model, checkpointer): return create_agent(model, tools, ..., "
-    "checkpointer=checkpointer), or a factory of middleware: def build(environment): return YourMiddleware(...)"
+    "checkpointer=checkpointer), or a factory of middleware: "
+    "def build(environment): return YourMiddleware(...)"
 )
 
 

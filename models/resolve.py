@@ -27,6 +27,7 @@ from langgraph.pregel import Pregel
 from ..harness.candidate import Candidate, Middleware
 from ..harness.environment import Environment
 from ..harness.errors import TargetError
+from ..harness.interrupts import is_the_users
 from ..harness.plain import PlainTarget
 from .agents import builds_with_a_model, calling, given_to, shown
 from .catalogue import CATALOGUE
@@ -74,9 +75,9 @@ def _load_module(path: str, target: str) -> Any:
                 remedy="Install the package beside sixfold, or name the file: path/to/file.py:name.",
             ) from error
         raise _import_failed(error, target) from error
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
+        if is_the_users(error):
+            raise
         raise _import_failed(error, target) from error
 
 
@@ -94,9 +95,9 @@ def _load_file(path: Path, target: str) -> Any:
         sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
+        if is_the_users(error):
+            raise
         raise _import_failed(error, target) from error
     return module
 

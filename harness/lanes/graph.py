@@ -70,7 +70,7 @@ class GraphLane:
     def streaming(self, stop: StopPoint | None) -> dict[str, Any]:
         """Return how the graph is streamed, and before or behind which nodes it is interrupted."""
         interrupts = {} if stop is None else _INTERRUPTS[stop.where]
-        # Each checkpoint is written before the next superstep: what cannot be stored shows where it is written.
+        # Each checkpoint is written before the next superstep: what cannot be stored shows where it is.
         return {"stream_mode": "values", "durability": "sync", **interrupts}
 
     def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:

@@ -64,7 +64,8 @@ class WholeAgent(Agent):
         )
         return (
             "a whole agent: every history was played in its own graph, so each finding is confirmed as it is "
-            f"found, and no lanes are compared; no fault strikes inside its nodes; {tool}"
+            "found, and no lanes are compared; this is many times slower than the reducer lane (--budget "
+            f"bounds it); no fault strikes inside its nodes; {tool}"
         )
 
     def new_saver(self) -> Any:
@@ -124,7 +125,7 @@ def graph_of(candidate: Candidate, environment: Environment) -> Any:
             if channel is None
             else "the agent's state key messages has no reducer, so each turn would forget the ones before",
             place=place,
-            remedy="Give the state messages: Annotated[list[AnyMessage], add_messages], as MessagesState has it.",
+            remedy="Give the state messages: Annotated[list[AnyMessage], add_messages], as in MessagesState.",
         )
     return graph
 

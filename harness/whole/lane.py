@@ -29,7 +29,7 @@ class WholeLane(GraphLane):
         super().__init__(agent, session, thread=thread)
         self._whole = agent
         self._heard = session
-        self._updates: list[tuple[str, Any]] = []
+        self._updates: list[tuple[str, list[BaseMessage]]] = []
         self._before: list[BaseMessage] = []
 
     def streaming(self, stop: StopPoint | None) -> dict[str, Any]:
@@ -57,7 +57,9 @@ class WholeLane(GraphLane):
         """Take in what the graph streams."""
         mode, shown = chunk
         if mode == "updates":
-            self._updates += [(node, update) for node, update in shown.items() if not node.startswith("__")]
+            for node, update in shown.items():
+                if not node.startswith("__"):
+                    self._wrote(node, list(_written_in(update)))
             return
         self._asked += tuple(shown.get("__interrupt__", ()))
         if "messages" not in shown or self._asked:
@@ -70,19 +72,17 @@ class WholeLane(GraphLane):
             self._heard.folded(messages)
         self._before = messages
 
-    def _superstep(self, updates: list[tuple[str, Any]], messages: list[BaseMessage]) -> None:
-        written: list[BaseMessage] = []
-        writers: dict[str, None] = {}
-        for node, update in updates:
-            mine = list(_written_in(update))
-            if mine:
-                written += mine
-                writers[node] = None
-        known = {id(message) for message in written}
-        before = [message for message in self._before if id(message) not in known]
-        everyone = dict.fromkeys(label(node) for node, _ in updates)
-        self._heard.notice_mutation("+".join(everyone), before, before)
-        if writers:
+    def _wrote(self, node: str, mine: list[BaseMessage]) -> None:
+        """Note what a node has written, and whether it changed messages that it did not write."""
+        self._updates.append((node, mine))
+        known = {id(message) for message in mine}
+        others = [message for message in self._before if id(message) not in known]
+        self._heard.notice_mutation(label(node), others, others)
+
+    def _superstep(self, updates: list[tuple[str, list[BaseMessage]]], messages: list[BaseMessage]) -> None:
+        written = [message for _, mine in updates for message in mine]
+        if written:
+            writers = dict.fromkeys(node for node, mine in updates if mine)
             self._heard.superstep(list(writers), written, messages)
         else:
             self._heard.nothing_written()

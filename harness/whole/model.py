@@ -68,7 +68,7 @@ class Trial:
 
 
 class WholeAgentModel(FakeChatModel):
-    """The fake chat model of a whole agent. Bound forms are copies that go back to the model they come from."""
+    """The fake chat model of a whole agent. Bound forms are copies that know the model they come from."""
 
     origin: Any = Field(default=None, exclude=True, repr=False)
     form: str = Field(default="plain", exclude=True, repr=False)
@@ -167,7 +167,7 @@ class WholeAgentModel(FakeChatModel):
 
 
 def _schema_in(kwargs: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the JSON schema that an answer must keep to, as OpenAI's `response_format` has it or as a class."""
+    """Return the JSON schema that an answer must keep to: a class, or OpenAI's `response_format`."""
     wanted = kwargs.get("response_format")
     if wanted is None:
         return None

@@ -32,7 +32,7 @@ def running_node() -> str:
 
 
 def label(node: str) -> str:
-    """Return what findings call a node: middleware hooks as they are called in a stack, others `<node>.node`."""
+    """Return what findings call a node: hooks of middleware as in a stack, others `<node>.node`."""
     top = node.partition("|")[0]
     return top if "." in top else f"{top}.node"
 

@@ -22,7 +22,7 @@ _REFUSED = "INVALID_CHAT_HISTORY"
 
 
 class WholeSession(Session):
-    """The running history of a whole agent. `tool` is the one that the script calls, None when it has none."""
+    """The running history of a whole agent. `tool` is the one that the script calls, if any."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -39,6 +39,7 @@ class WholeSession(Session):
 
     def about_to_ask(self, node: str, messages: Sequence[BaseMessage], tools: frozenset[str]) -> None:
         """Note where the model is called and what it is offered: the script keeps to these tools."""
+        self.notice_mutation(label(node), self._known, list(self._known))
         self._count_seen(messages)
         number, script = self.replies + 1, self._rehearsal.script
         tool = self.tool if self.tool is not None and self.tool.name in tools else None

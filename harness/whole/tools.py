@@ -19,13 +19,78 @@ from .schemas import first_text, value_for
 
 #: What tools do that are safe to run, by a word of their names, and what those do that are not.
 _READS = frozenset(
-    "search lookup look get read find fetch list ls query retrieve weather info check grep glob show count "
-    "recall browse calculate add multiply".split()
+    [
+        "search",
+        "lookup",
+        "look",
+        "get",
+        "read",
+        "find",
+        "fetch",
+        "list",
+        "ls",
+        "query",
+        "retrieve",
+        "weather",
+        "info",
+        "check",
+        "grep",
+        "glob",
+        "show",
+        "count",
+        "recall",
+        "browse",
+        "calculate",
+        "add",
+        "multiply",
+    ]
 )
 _ACTS = frozenset(
-    "write delete remove rm send create update edit execute exec run shell bash python post put pay buy book "
-    "order cancel transfer handoff deploy install kill drop insert save upload task set move approve email "
-    "mail message notify publish schedule start stop todos".split()
+    [
+        "write",
+        "delete",
+        "remove",
+        "rm",
+        "send",
+        "create",
+        "update",
+        "edit",
+        "execute",
+        "exec",
+        "run",
+        "shell",
+        "bash",
+        "python",
+        "post",
+        "put",
+        "pay",
+        "buy",
+        "book",
+        "order",
+        "cancel",
+        "transfer",
+        "handoff",
+        "deploy",
+        "install",
+        "kill",
+        "drop",
+        "insert",
+        "save",
+        "upload",
+        "task",
+        "set",
+        "move",
+        "approve",
+        "email",
+        "mail",
+        "message",
+        "notify",
+        "publish",
+        "schedule",
+        "start",
+        "stop",
+        "todos",
+    ]
 )
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")

@@ -17,6 +17,7 @@ from ..clock import VirtualClock
 from ..environment import Environment
 from ..errors import TargetError
 from ..interposer import messages_of
+from ..interrupts import is_the_users
 from ..lanes.surroundings import MAX_SUPERSTEPS
 from ..loop import DeterministicLoop
 from ..script import CalledTool
@@ -105,8 +106,8 @@ def _turn(build: Build, model: WholeAgentModel, trial: Trial, *, run_async: bool
             else:
                 for update in graph.stream(given, config, stream_mode="updates"):
                     note(update)
-        except BaseException as raised:  # noqa: BLE001  histories will show what the agent raises
-            if type(raised) is KeyboardInterrupt:
+        except BaseException as raised:  # histories will show what the agent raises
+            if is_the_users(raised):
                 raise
             error = raised
         state = graph.get_state(config)
@@ -178,7 +179,7 @@ def _check(seen: _Outcome, speaks: bool, place: str) -> None:
     raise TargetError(
         "what the model answered is not in the agent's messages at the end of a turn",
         place=place,
-        remedy="Sixfold judges the state key messages: let the node that calls the model write its answer there.",
+        remedy="Sixfold judges the state key messages: let the node that calls the model write there.",
     )
 
 
