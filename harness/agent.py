@@ -19,6 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.pregel import Pregel
 from typing_extensions import TypedDict
 
+from .brought import put_in_place
 from .candidate import Candidate, Middleware
 from .chat_model import DirectFakeChatModel, FakeChatModel
 from .environment import SMALL_WINDOW, Environment
@@ -94,7 +95,7 @@ def _overrides(interposer: Interposer, method: str) -> bool:
 
 def _only(interposer: Interposer, has: str, lacks: str) -> bool:
     """Tell whether the interposer has a hook in one form only. `{}` stands for the hook's name."""
-    names = ("model", "tool") if has.startswith("wrap") else HOOKS
+    names = ("model", "tool") if has.startswith("wrap") else (*HOOKS, "wrap_tool_call")
     return any(
         _overrides(interposer, has.format(name)) and not _overrides(interposer, lacks.format(name))
         for name in names
@@ -216,6 +217,7 @@ class Agent:
             )
         for interposer, member in zip(self.interposers, stack, strict=True):
             interposer.inner = member
+            put_in_place(self.wiring.tool_node, member, interposer.running)
 
 
 def lookup_tool(running: Running) -> BaseTool:
