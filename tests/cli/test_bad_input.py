@@ -23,7 +23,7 @@ FILES = {
         "number = 5\n"
         "empty = []\n"
         "mixed = [Fails, 5]\n"
-        "def two(model, store): ...\n"
+        "def two(left, right): ...\n"
         "def nothing(environment): return None\n"
         "def numbers(environment): return [5]\n"
         "def fails(environment): raise ValueError('no key')\n"
