@@ -14,7 +14,7 @@ from ..harness import script
 from ..harness.client import SYSTEM_IN_STATE
 from ..harness.findings import Finding
 from ..harness.history import FaultFired, Fold, Happened, Record, Requested, TurnEnded
-from ..harness.ledger import SYSTEM_ID
+from ..harness.ledger import OTHER_THREAD, SYSTEM_ID
 from ..harness.loading import loaded
 from ..harness.script import Script
 from ..harness.steps import (
@@ -34,7 +34,6 @@ from ..harness.steps import (
     TrimState,
     UserTurn,
 )
-from ..harness.threads import FIRST_TURN
 from ..harness.tokens import token_text
 from .standalone_client import client_write, known_id
 from .standalone_story import Records, Story, Unsupported
@@ -259,7 +258,7 @@ class _Narrator:
         if event is None or event.detail not in ("answered", "cut"):
             raise Unsupported("the run in a second thread fails")
         self._others += 1
-        turn = FIRST_TURN + self._others
+        turn = OTHER_THREAD + self._others
         of_turn = Script(turn, step.rounds)
         spoken = message_literal(script.user_words(UserTurn().messages[0], turn, 0).message)
         lines = [comment("Another user has a turn, in another thread."), *self._speaks(of_turn, (), 0)]
