@@ -115,7 +115,7 @@ def test_clean_candidate_holds() -> None:
 
 def test_control_that_violates_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = Check("2.wrong", "t", "w", lambda reading, since: iter([Violation("2.wrong", 0, "user", "d")]))
-    monkeypatch.setattr(registry, "CHECKS", (wrong,))
+    monkeypatch.setattr(registry, "worth_asking", lambda _evidence: (wrong,))
     heard: list[Event] = []
     with pytest.raises(HarnessBrokenError, match=r"control violates 2\.wrong"):
         run(listener=heard.append)
