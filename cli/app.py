@@ -159,10 +159,10 @@ def explain(
 @app.command("list")
 def list_catalogue() -> None:
     """List the catalogue: names that can be used as targets."""
-    from ..models.catalogue import CATALOGUE
+    from ..models.catalogue import sources
 
-    for name, load in CATALOGUE.items():
-        typer.echo(f"{name:<28}{load().source}")
+    for name, source in sources():
+        typer.echo(f"{name:<32}{source}")
 
 
 def main() -> None:

@@ -183,9 +183,7 @@ class Agent:
             if _overrides(interposer, hook) or _overrides(interposer, f"a{hook}")
         }
         wraps_tools = any(
-            _overrides(interposer, name)
-            for interposer in self.interposers
-            for name in ("wrap_tool_call", "awrap_tool_call")
+            _overrides(i, name) for i in self.interposers for name in ("wrap_tool_call", "awrap_tool_call")
         )
         return frozenset(hooks | set(DEPENDENCIES)) if hooks or wraps_tools else frozenset()
 

@@ -36,6 +36,8 @@ class Contract:
     old tool results lose their content (waives their recall). `drops_history`: old messages are
     forgotten without a summary (waives `6.recall`). `cuts_inside_turns`: parts of finished turns are
     dropped on purpose (waives `4.cut-inside-turn` for them, never for the current turn).
+    `redacts`: parts of what was said are replaced in place (waives `2.content-changed` where the message
+    itself stays).
     `shows_state`: the current state is in every request (makes `1.state-missing` apply). `keeps_head`:
     the beginning of the conversation survives compaction (waives `4.hole`). `system_anywhere`: system
     messages stand anywhere in a request, and another part of the system gathers them at its front
@@ -57,6 +59,7 @@ class Contract:
     clears_tool_results: bool = False
     drops_history: bool = False
     cuts_inside_turns: bool = False
+    redacts: bool = False
     repairs_tool_calls: bool = False
     shows_state: bool = False
     keeps_head: bool = False

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from langgraph.types import Command, Overwrite
 from .candidate import Middleware
 from .dependencies import fail
 from .faults import Fault, FaultPlace
+from .hook_arguments import beside, taken_by
 from .loop import run_sync
 from .session import Session
 from .tool_wrap import run_tool_wrap
@@ -45,6 +47,8 @@ class Interposer(Middleware):
         self.state_schema = prototype.state_schema
         self.tools = list(getattr(prototype, "tools", None) or [])
         self.label = prototype.name
+        #: What hooks take beside state and runtime, by method.
+        self.taken: dict[str, tuple[str, ...]] = {}
 
     @property
     def name(self) -> str:
@@ -70,7 +74,10 @@ class Interposer(Middleware):
         messages = state.get("messages", [])
         before = list(messages)
         session.book.meet(before)
-        call: Callable[[Any, Any], Any] = getattr(self.inner, method)
+        call: Callable[..., Any] = getattr(self.inner, method)
+        more = self.taken.get(method)
+        if more:
+            call = partial(call, **beside(more, runtime))
         outer = session.enter(by)
         try:
             with _UNPRESSED if struck is None else _pressed(session, struck, by):
@@ -273,4 +280,5 @@ def interpose(prototype: Middleware, member: int) -> Interposer:
         if getattr(cls, name) is not getattr(AgentMiddleware, name)
     )
     made: Interposer = type(f"Interposed{cls.__name__}", (Interposer,), methods)(prototype, member)
+    made.taken = {name: taken_by(getattr(cls, name)) for name in methods if name not in _WRAPS}
     return made

@@ -27,6 +27,9 @@ class _Watched:
 
     def _begin(self, request: Any) -> Any:
         self._calls += 1
+        failed = self._session.failed_tool
+        if self._calls > 1 and failed is not None and not failed.for_good:
+            self._session.failed_tool = None  # called once more, it answers
         self._edited |= _call_of(request) != self._asked
         try:
             return self._handler(request)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -90,30 +90,36 @@ def is_random(raw: str | None) -> bool:
     return raw is None or (len(raw) >= _UUID_LENGTH and _RANDOM_ID.fullmatch(raw) is not None)
 
 
-def view_of(message: BaseMessage, message_id: str | None) -> View:
-    """Return the view of `message` under the id that views give it."""
+def view_of(message: BaseMessage, message_id: str | None, rename: Callable[[str], str] | None = None) -> View:
+    """Return the view of `message` under the id that views give it.
+
+    `rename` replaces what was drawn at random in its texts; None where nothing was.
+    """
     # Each kind of message has these fields or has them not; asking for its class costs far more.
     fields = message.__dict__
     content = fields["content"]
+    text = content if isinstance(content, str) else text_of(content)
     called = fields.get("tool_calls")
     calls = tuple([str(call.get("id")) for call in called]) if called else ()
     misspelt = fields.get("invalid_tool_calls")
     if misspelt:
         calls += tuple([str(call.get("id")) for call in misspelt])
     more = fields["additional_kwargs"]
-    return _view(
-        message_id,
-        fields["type"],
-        content if isinstance(content, str) else text_of(content),
-        fields["name"],
-        calls,
-        fields.get("tool_call_id"),
-        _written(more) if more else "",
-    )
+    extra = _written(more) if more else ""
+    if rename is not None:
+        text = rename(text) if len(text) >= _UUID_LENGTH and _holds_random(text) else text
+        extra = rename(extra) if len(extra) >= _UUID_LENGTH else extra
+    return _view(message_id, fields["type"], text, fields["name"], calls, fields.get("tool_call_id"), extra)
+
+
+@lru_cache(maxsize=8_192)
+def _holds_random(text: str) -> bool:
+    """Tell whether `text` holds something that was drawn at random, such as the name of a file."""
+    return _RANDOM_ID.search(text) is not None
 
 
 class ViewBook:
-    """Views of the messages of one history, with ids renumbered in order of appearance.
+    """Views of the messages of one history, with random ids renumbered in order of appearance.
 
     `watching` tells whether there is code of a candidate, which could change messages it was shown.
     """
@@ -171,7 +177,7 @@ class ViewBook:
         message_id = message.id
         if message_id is not None and len(message_id) >= _UUID_LENGTH:
             message_id = self.name_id(message_id)
-        view = view_of(message, message_id)
+        view = view_of(message, message_id, self._rename)
         if self._adopted:
             view = self._known_by_its_call(view)
         self._seen[id(message)] = message, view, fields_of(message) if self._watching else None
@@ -203,6 +209,9 @@ class ViewBook:
         if raw is None:
             return None
         return _RANDOM_ID.sub(self._number, raw) if len(raw) >= _UUID_LENGTH else raw
+
+    def _rename(self, text: str) -> str:
+        return _RANDOM_ID.sub(self._number, text)
 
     def _number(self, match: re.Match[str]) -> str:
         return self._names.setdefault(match.group(), f"new{len(self._names) + 1}")

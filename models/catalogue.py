@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ..harness.candidate import CONTROL, Candidate
+from .installed import LANGCHAIN, REAL, Adapter
 
 
 def _control() -> Candidate:
@@ -82,6 +83,7 @@ CATALOGUE: dict[str, Callable[[], Candidate]] = {
     "langchain.context_editing": _context_editing,
     **{name: _deerflow_of(name) for name in _DEERFLOW},
     **{name: _production_of(name) for name in _PRODUCTION},
+    **{adapter.name: adapter for adapter in (*LANGCHAIN, *REAL)},
 }
 
 #: What a run without targets takes: control, a bug and its fix, and what is installed.
@@ -92,3 +94,9 @@ DEFAULT_TARGETS: tuple[str, ...] = (
     "langchain.summarization",
     "langchain.context_editing",
 )
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Yield name and source of each candidate; nothing of an adapted package is imported."""
+    for name, load in CATALOGUE.items():
+        yield name, load.source if isinstance(load, Adapter) else load().source

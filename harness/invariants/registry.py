@@ -68,6 +68,8 @@ def ruling(contract: Contract, violation: Violation) -> Ruling:
             return "waived"
         case "2.content-changed" if contract.clears_tool_results and "tool_result" in facts:
             return "waived"
+        case "2.content-changed" if contract.redacts and "in_part" in facts:
+            return "waived"
         case "5.prefix-broken" if contract.clears_tool_results and "edited_in_place" in facts:
             return "permitted"
         case "4.rejected-request" if contract.system_anywhere and "system_message" in facts:

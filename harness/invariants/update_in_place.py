@@ -131,6 +131,9 @@ def mutated_in_place(reading: Reading, since: int) -> Iterator[Violation]:
             )
 
 
+_IN_PART = "is only partly there"
+
+
 def content_changed(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield hook folds that alter what was said, or lose its name and metadata."""
     for change in reading.changes_since(since):
@@ -150,12 +153,14 @@ def content_changed(reading: Reading, since: int) -> Iterator[Violation]:
                     continue
                 what = "has lost its words"
             elif view.text not in now.text:
-                what = "is only partly there"
+                what = _IN_PART
             elif view.name != now.name or not _keeps(view.extra, now.extra):
                 what = f"has lost its {'name' if view.name != now.name else 'metadata'}"
             else:
                 continue
             kind = frozenset({"tool_result"} if view.says[0] == "t" else ())
+            if what == _IN_PART:
+                kind |= {"in_part"}
             yield Violation(
                 "2.content-changed",
                 change.record,

@@ -7,7 +7,7 @@ LangGraph's scheduler does with a concurrency of one. Source: `langgraph.pregel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -61,11 +61,28 @@ FRESH = Halted({}, {}, {})
 def answer(question: Any) -> Any:
     """Return what the user answers to an interrupt: yes to everything.
 
+    Where yes is not allowed to a tool call, the first decision that is: no, or words in place of it.
+
     Source: `langchain.agents.middleware.human_in_the_loop.HITLRequest` and `HITLResponse`.
     """
     if isinstance(question, dict) and isinstance(question.get("action_requests"), list):
-        return {"decisions": [{"type": "approve"} for _ in question["action_requests"]]}
+        allowed = [config["allowed_decisions"] for config in question.get("review_configs", ())]
+        return {
+            "decisions": [
+                _decided(allowed[place] if place < len(allowed) else ())
+                for place, _ in enumerate(question["action_requests"])
+            ]
+        }
     return True
+
+
+def _decided(allowed: Sequence[str]) -> dict[str, str]:
+    said = "approve" if "approve" in allowed else next((d for d in allowed if d in _WORDED), "approve")
+    return {"type": said, "message": "Not this time."} if said in _WORDED else {"type": said}
+
+
+#: Decisions that come with words of the reviewer.
+_WORDED = ("reject", "respond")
 
 
 def question_of(stop: GraphInterrupt) -> Any:

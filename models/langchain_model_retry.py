@@ -1,0 +1,29 @@
+"""LangChain's installed `ModelRetryMiddleware`: asks a failing model again, and at last answers for it.
+
+The delays between the attempts pass in virtual time; chance is left out of them.
+
+Source: the installed package `langchain`, `langchain.agents.middleware.ModelRetryMiddleware`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain.agents.middleware import ModelRetryMiddleware
+
+from ..harness.candidate import Candidate, Middleware
+from ..harness.environment import Environment
+from .installed import source
+
+
+def build(environment: Environment) -> Sequence[Middleware]:
+    """Try three times, as it does by default."""
+    return [ModelRetryMiddleware(jitter=False)]
+
+
+CANDIDATE = Candidate(
+    name="langchain.model_retry",
+    build=build,
+    source=source("langchain", "ModelRetryMiddleware"),
+    target="langchain.model_retry",
+)
