@@ -165,6 +165,18 @@ def list_catalogue() -> None:
         typer.echo(f"{name:<32}{source}")
 
 
+@app.command()
+def init(
+    target: Annotated[str, typer.Argument(help="pkg.module:Name or path/to/file.py:name.")],
+    folder: Annotated[Path, typer.Option(help="Where the two files are written.")] = Path(),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+) -> None:
+    """Write an adapter for a target and a test that runs it, with what can be supplied filled in."""
+    from .init import init_command
+
+    init_command(target, folder=folder, force=force)
+
+
 def main() -> None:
     """Run the command line: the entry point `sixfold`."""
     from .guard import guarded

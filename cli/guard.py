@@ -12,6 +12,7 @@ import typer
 from ..harness.errors import ExitCode, SixfoldError
 from ..harness.harmless import harmless
 from ..harness.interrupts import noticed
+from .project import RunDefaults
 
 #: Typer brings its own copy of click from some version on; this is the base of its errors in any.
 _UsageError: Any = typer.BadParameter.__mro__[2]
@@ -22,7 +23,7 @@ def _complain(cause: str, place: str, remedy: str) -> None:
     print(f"error: {harmless(cause, 2000)}\n  where: {harmless(place, 1000)}", file=sys.stderr)
     first, *more = remedy.splitlines()
     print(f"  remedy: {harmless(first, 1000)}", file=sys.stderr)
-    for line in more[:20]:
+    for line in more[:200]:
         print(f"    {harmless(line, 1000)}" if line.strip() else "", file=sys.stderr)
 
 
@@ -34,7 +35,7 @@ def guarded(app: Callable[..., object]) -> None:
     """
     try:
         with noticed():
-            code = app(standalone_mode=False)
+            code = app(standalone_mode=False, default_map={"run": RunDefaults()})
     except typer.Exit as stop:
         code = stop.exit_code
     except _UsageError as error:

@@ -10,17 +10,18 @@ import typer
 from rich.text import Text
 
 from ..harness.agent import build_agent
+from ..harness.candidate import CONTROL
 from ..harness.differential import try_out
 from ..harness.errors import ExitCode, SixfoldError
 from ..harness.harmless import harmless
 from ..harness.play import LaneName
 from ..harness.rules import rule_by_code
 from ..harness.scenario import load
-from ..models.resolve import resolve
 from ..reports.picture import timeline
 from ..reports.plan import in_one_line
 from ..reports.terminal import say
 from .console import console
+from .project import chosen as candidates_of
 from .quiet import quiet
 
 
@@ -33,9 +34,10 @@ def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
     scenario = load(path)
     out = console(sys.stdout)
     violated = False
-    for target in dict.fromkeys(targets or ["control"]):
+    with quiet():
+        candidates = candidates_of(targets, (CONTROL.name,))
+    for candidate in candidates:
         with quiet():
-            candidate = resolve(target)
             agent = build_agent(candidate, direct=chosen == "reducer")
             trial = try_out(agent, scenario, lane=chosen, comparing=True)
         out.print(Text(f"{harmless(candidate.name, 60)} ({chosen} lane)", style="bold"))

@@ -18,12 +18,12 @@ from ..harness.harmless import harmless
 from ..harness.run_folder import RunFolder
 from ..harness.verdicts import Verdict
 from ..models.catalogue import DEFAULT_TARGETS
-from ..models.resolve import resolve
 from ..reports import json_report, terminal
 from ..reports.progress import ProgressBar
 from ..strategies.scenarios import explore
 from .console import console
 from .events import STDOUT, follower, saved_events
+from .project import chosen
 from .quiet import quiet
 
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)?")
@@ -55,9 +55,10 @@ def exit_code(result: RunResult) -> ExitCode:
 
 def _show_wiring(targets: list[str]) -> None:
     """Print how each target is constructed, once it has been shown that it can be."""
-    for target in dict.fromkeys(targets or DEFAULT_TARGETS):
+    with quiet():
+        candidates = chosen(targets, DEFAULT_TARGETS)
+    for candidate in candidates:
         with quiet():
-            candidate = resolve(target)
             build_agent(candidate, direct=True)
         terminal.say(console(), f"{harmless(candidate.name, 400)}: {harmless(_wiring(candidate), 2000)}")
 
@@ -92,7 +93,7 @@ def run_command(
         _show_wiring(targets)
         raise typer.Exit
     with quiet() as printed:
-        candidates = [resolve(target) for target in dict.fromkeys(targets or DEFAULT_TARGETS)]
+        candidates = chosen(targets, DEFAULT_TARGETS)
         with ProgressBar(messages) as bar:
             campaign = Campaign(candidates, options, [bar])
             folder = RunFolder(report_dir, time.strftime("%Y%m%dT%H%M%S"))

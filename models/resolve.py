@@ -45,6 +45,11 @@ def resolve(target: str) -> Candidate:
     """Return the candidate that `target` names. Raises `TargetError` with cause, place and remedy."""
     if target in CATALOGUE:
         return CATALOGUE[target]()
+    return _candidate(find(target), target)
+
+
+def find(target: str) -> Any:
+    """Return the object that an import path or a file names. Raises `TargetError` as `resolve` does."""
     path, colon, name = target.rpartition(":")
     if not colon or not path or not name:
         close = get_close_matches(target, CATALOGUE, n=1)
@@ -59,7 +64,7 @@ def resolve(target: str) -> Candidate:
             close = get_close_matches(part, dir(thing), n=1)
             hint = f"Did you mean {close[0]}?" if close else "Check the spelling."
             raise TargetError(f"{path} has no {part!r}", place=target, remedy=hint) from error
-    return _candidate(thing, target)
+    return thing
 
 
 def _load_module(path: str, target: str) -> Any:

@@ -20,10 +20,11 @@ from ..harness.errors import TargetError
 
 
 class Supply(NamedTuple):
-    """How an argument is made, and how the wiring shows it."""
+    """How an argument is made, how it is written down, and the imports that this takes."""
 
     make: Callable[[Environment], Any]
     shown: str
+    imports: tuple[str, ...] = ()
 
 
 def _value(value: Any) -> Supply:
@@ -31,7 +32,11 @@ def _value(value: Any) -> Supply:
 
 
 _MODEL = Supply(lambda environment: environment.model, "environment.model")
-_STORE = Supply(lambda _environment: InMemoryStore(), "InMemoryStore()")
+_STORE = Supply(
+    lambda _environment: InMemoryStore(),
+    "InMemoryStore()",
+    ("from langgraph.store.memory import InMemoryStore",),
+)
 _CLOCK = Supply(lambda environment: environment.clock, "environment.clock")
 _COUNTER = Supply(lambda environment: environment.token_counter, "environment.token_counter")
 
@@ -59,6 +64,7 @@ SUPPLIES: dict[str, Supply] = {
     "edits": Supply(
         lambda _environment: [ClearToolUsesEdit(trigger=40, keep=1)],
         "[ClearToolUsesEdit(trigger=40, keep=1)]",
+        ("from langchain.agents.middleware import ClearToolUsesEdit",),
     ),
     "sources": _value(["/AGENTS.md"]),
     "output_messages_key": _value("llm_input_messages"),
@@ -75,7 +81,11 @@ BY_ANNOTATION: dict[str, Supply] = {
     "BaseStore": _STORE,
     "VirtualClock": _CLOCK,
     "TokenCounter": _COUNTER,
-    "BackendProtocol": Supply(lambda _environment: _state_backend(), "StateBackend()"),
+    "BackendProtocol": Supply(
+        lambda _environment: _state_backend(),
+        "StateBackend()",
+        ("from deepagents.backends import StateBackend",),
+    ),
 }
 
 #: Names of sizes that have a default made for long conversations, and what short ones get.
@@ -147,11 +157,35 @@ class Argument(NamedTuple):
     supply: Supply
 
 
+class Call(NamedTuple):
+    """What a constructor takes: `supplied` in order, `missing` and required, `left` to their defaults."""
+
+    supplied: tuple[Argument, ...]
+    missing: tuple[inspect.Parameter, ...]
+    left: tuple[inspect.Parameter, ...]
+
+
 def arguments(cls: type[Any], target: str) -> tuple[Argument, ...]:
     """Return the constructor arguments to supply, in order.
 
+    Raises `TargetError`, with the factory to write, when a required argument is unknown.
+    """
+    call = call_of(cls, target)
+    if call.missing:
+        raise TargetError(
+            f"cannot supply the constructor argument{'s' * (len(call.missing) > 1)} "
+            f"{', '.join(parameter.name for parameter in call.missing)} of {cls.__name__}",
+            place=target,
+            remedy=factory_remedy(cls, target),
+        )
+    return call.supplied
+
+
+def call_of(cls: type[Any], target: str) -> Call:
+    """Return how to call the constructor of `cls`.
+
     Arguments with a default are supplied when their name is known or a size too high, and left alone
-    otherwise. Raises `TargetError`, with the factory to write, when a required argument is unknown.
+    otherwise. Raises `TargetError` when the constructor cannot be inspected.
     """
     try:
         parameters = inspect.signature(cls).parameters.values()
@@ -159,10 +193,11 @@ def arguments(cls: type[Any], target: str) -> tuple[Argument, ...]:
         raise TargetError(
             f"the constructor of {cls.__name__} cannot be inspected: {error}",
             place=target,
-            remedy=factory_remedy(cls),
+            remedy=factory_remedy(cls, target),
         ) from error
     supplied: list[Argument] = []
-    missing: list[str] = []
+    missing: list[inspect.Parameter] = []
+    left: list[inspect.Parameter] = []
     for parameter in parameters:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
@@ -171,25 +206,21 @@ def arguments(cls: type[Any], target: str) -> tuple[Argument, ...]:
             positional = parameter.kind is parameter.POSITIONAL_ONLY
             supplied.append(Argument(parameter.name, positional, supply))
         elif parameter.default is parameter.empty:
-            missing.append(parameter.name)
-    if missing:
-        raise TargetError(
-            f"cannot supply the constructor argument{'s' * (len(missing) > 1)} "
-            f"{', '.join(missing)} of {cls.__name__}",
-            place=target,
-            remedy=factory_remedy(cls),
-        )
-    return tuple(supplied)
+            missing.append(parameter)
+        else:
+            left.append(parameter)
+    return Call(tuple(supplied), tuple(missing), tuple(left))
 
 
-def factory_remedy(cls: type[Any]) -> str:
+def factory_remedy(cls: type[Any], target: str) -> str:
     """Return the advice that shows the factory to write for `cls`."""
     module = cls.__module__
     where = f"    from {module} import {cls.__name__}\n\n"
     if module.startswith("_sixfold_target_"):
         where = f"    # in the file of {cls.__name__}\n"
     return (
-        "Write a factory in a file and name it as the target (my_candidate.py:build):\n\n"
+        f"`sixfold init {target}` writes a file in which only these are to be filled in. Or write a factory "
+        "and name it as the target (my_candidate.py:build):\n\n"
         f"{where}"
         "    def build(environment):\n"
         f"        return {cls.__name__}(...)  # environment.model, .clock, .state, .token_counter"

@@ -1,0 +1,100 @@
+"""The table `[tool.sixfold]` of a project's pyproject.toml: candidates, and defaults of `sixfold run`.
+
+    [tool.sixfold]
+    seed = 7
+    max_histories = 2000
+    budget = "5m"
+    invariants = [1, 4]
+
+    [tool.sixfold.candidates]
+    reminder = "my_candidate.py:CANDIDATE"
+
+    [tool.sixfold.candidates.window]
+    target = "mypackage.middleware:WindowMiddleware"
+    contract = { drops_history = true, outside = ["rewind"] }
+
+What is given on the command line wins.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..harness.errors import SixfoldError
+
+if TYPE_CHECKING:
+    from ..harness.candidate import Candidate
+    from .project_schema import Project
+
+_FILE = "pyproject.toml"
+TABLE = "tool.sixfold"
+
+
+def table_of(folder: Path) -> tuple[Path, dict[str, Any]] | None:
+    """Return the nearest pyproject.toml at or above `folder` and its table; None when it has none.
+
+    Raises `SixfoldError` when the file cannot be read.
+    """
+    for place in (folder, *folder.parents):
+        path = place / _FILE
+        if not path.is_file():
+            continue
+        try:
+            tools = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {})
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise SixfoldError(
+                f"it is not valid TOML: {error}", place=str(path), remedy="Correct the file."
+            ) from error
+        table = tools.get("sixfold") if isinstance(tools, dict) else None
+        return None if table is None else (path, table)
+    return None
+
+
+def project() -> Project | None:
+    """Return the project of the working folder, None without one. Raises `SixfoldError` for mistakes."""
+    found = table_of(Path.cwd())
+    if found is None:
+        return None
+    from .project_schema import read
+
+    path, table = found
+    return read(path, table)
+
+
+class RunDefaults(Mapping[str, Any]):
+    """Defaults of the options of `sixfold run`, read from the project when the first is asked for."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, Any] | None = None
+
+    def _values(self) -> dict[str, Any]:
+        if self._read is None:
+            found = None if {"-h", "--help"} & set(sys.argv) else project()
+            self._read = {} if found is None else found.options()
+        return self._read
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values())
+
+    def __len__(self) -> int:
+        return len(self._values())
+
+
+def chosen(targets: list[str], otherwise: tuple[str, ...]) -> list[Candidate]:
+    """Return the candidates of a run: named ones of the project, other targets, or all of the project.
+
+    Without targets and without candidates in the project, `otherwise` are taken.
+    """
+    from ..models.resolve import resolve
+
+    known = project()
+    named = {} if known is None else known.targets()
+    wanted = targets or list(named) or list(otherwise)
+    return [named[name]() if name in named else resolve(name) for name in dict.fromkeys(wanted)]
