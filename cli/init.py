@@ -13,7 +13,7 @@ from ..harness.agent import build_agent
 from ..harness.errors import SixfoldError, TargetError
 from ..harness.harmless import harmless
 from ..harness.run_folder import write_atomically
-from ..models.catalogue import CATALOGUE
+from ..models.catalogue import CATALOGUE, MISSING
 from ..models.resolve import find, resolve
 from ..models.scaffold import Scaffold, scaffold
 from .quiet import quiet
@@ -21,7 +21,7 @@ from .quiet import quiet
 
 def init_command(target: str, *, folder: Path, force: bool) -> None:
     """Write the two files for `target` into `folder`, and say what to do next."""
-    if target in CATALOGUE:
+    if target in CATALOGUE or target in MISSING:
         raise TargetError(
             f"{target} is in the catalogue, and needs no adapter",
             place="command line",
@@ -89,7 +89,8 @@ def _next(made: Scaffold, adapter: Path, test: Path) -> list[str]:
         "or put it into pyproject.toml, and `sixfold run` alone will do:",
         "  [tool.sixfold.candidates]",
         f'  {adapter.stem.removeprefix("sixfold_")} = "{adapter}:CANDIDATE"',
-        f"What it does on purpose belongs into the contract in {adapter}.",
+        f'What it does on purpose belongs into the contract in {adapter}; a run that says "never reached" '
+        "needs lower thresholds there.",
     ]
 
 

@@ -83,7 +83,12 @@ CATALOGUE: dict[str, Callable[[], Candidate]] = {
     "langchain.context_editing": _context_editing,
     **{name: _deerflow_of(name) for name in _DEERFLOW},
     **{name: _production_of(name) for name in _PRODUCTION},
-    **{adapter.name: adapter for adapter in (*LANGCHAIN, *REAL)},
+    **{adapter.name: adapter for adapter in (*LANGCHAIN, *REAL) if adapter.installed},
+}
+
+#: Adapters whose packages, or versions of them, are not installed: called, they say what to install.
+MISSING: dict[str, Adapter] = {
+    adapter.name: adapter for adapter in (*LANGCHAIN, *REAL) if not adapter.installed
 }
 
 #: What a run without targets takes: control, a bug and its fix, and what is installed.
@@ -98,5 +103,5 @@ DEFAULT_TARGETS: tuple[str, ...] = (
 
 def sources() -> Iterator[tuple[str, str]]:
     """Yield name and source of each candidate; nothing of an adapted package is imported."""
-    for name, load in CATALOGUE.items():
+    for name, load in {**CATALOGUE, **MISSING}.items():
         yield name, load.source if isinstance(load, Adapter) else load().source

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 
+from langchain.agents import middleware
+
 from ..harness.candidate import Candidate
 from ..harness.errors import TargetError
 
@@ -31,12 +33,12 @@ class Adapter:
 
     @property
     def installed(self) -> bool:
-        """Tell whether the package is installed, without importing it."""
+        """Tell whether the package is installed and, of LangChain, has the class. Imports nothing else."""
         try:
             version(self.package)
         except PackageNotFoundError:
             return False
-        return True
+        return self.package != "langchain" or hasattr(middleware, self.symbol)
 
     @property
     def source(self) -> str:
@@ -44,10 +46,10 @@ class Adapter:
         return source(self.package, self.symbol) if self.installed else f"not installed: {self._remedy()}"
 
     def __call__(self) -> Candidate:
-        """Return the candidate. Raises `TargetError`, with what to install, when its package lacks."""
+        """Return the candidate. Raises `TargetError`, with what to install, when its package is missing."""
         if not self.installed:
             raise TargetError(
-                f"{self.name} needs the package {self.package}, which is not installed",
+                f"{self.name} needs {self.symbol} of the package {self.package}, which is not installed",
                 place=self.name,
                 remedy=self._remedy(),
             )

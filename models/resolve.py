@@ -30,7 +30,7 @@ from ..harness.errors import TargetError
 from ..harness.interrupts import is_the_users
 from ..harness.plain import PlainTarget
 from .agents import builds_with_a_model, calling, given_to, shown
-from .catalogue import CATALOGUE
+from .catalogue import CATALOGUE, MISSING
 from .nodes import as_middleware, is_node
 from .supply import arguments, construct, shown_arguments, wiring_of
 
@@ -45,6 +45,8 @@ def resolve(target: str) -> Candidate:
     """Return the candidate that `target` names. Raises `TargetError` with cause, place and remedy."""
     if target in CATALOGUE:
         return CATALOGUE[target]()
+    if target in MISSING:
+        return MISSING[target]()
     return _candidate(find(target), target)
 
 

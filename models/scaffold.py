@@ -19,6 +19,9 @@ from .supply import Call, call_of
 #: The longest annotation or default that is quoted in a comment.
 _LONGEST = 80
 
+#: Where an object lies in memory is another place in every run.
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
 #: Names that the adapter itself uses.
 _TAKEN = frozenset(
     {
@@ -40,9 +43,10 @@ class Scaffold:
 
 
 def stem_of(name: str) -> str:
-    """Return the name of a module for something called `name`: `SomeMiddleware` gives `some_middleware`."""
+    """Return the name of a module for something called `name`: `ReminderMiddleware` gives `reminder`."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
-    return re.sub(r"\W+", "_", words).strip("_").lower() or "target"
+    stem = re.sub(r"\W+", "_", words).strip("_").lower()
+    return stem.removesuffix("_middleware") or "target"
 
 
 def scaffold(thing: Any, target: str) -> Scaffold:
@@ -115,7 +119,12 @@ def _to_fill_in(call: Call) -> list[str]:
 
 
 def _left_alone(call: Call) -> list[str]:
-    return [f"# {parameter.name}={_in_a_comment(repr(parameter.default))}" for parameter in call.left]
+    if not call.left:
+        return []
+    return [
+        "# Left to their defaults. Histories have some ten turns: lower what they would never reach.",
+        *(f"# {parameter.name}={_in_a_comment(repr(parameter.default))}," for parameter in call.left),
+    ]
 
 
 def _annotation(parameter: inspect.Parameter) -> str:
@@ -124,7 +133,7 @@ def _annotation(parameter: inspect.Parameter) -> str:
 
 def _in_a_comment(text: str) -> str:
     """Return `text` as one short line: what a package writes must not end the comment."""
-    line = "".join(c if c.isprintable() else " " for c in text)
+    line = "".join(c if c.isprintable() else " " for c in _ADDRESS.sub("", text))
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 

@@ -97,6 +97,15 @@ _SIZES: tuple[tuple[re.Pattern[str], int], ...] = (
         ),
         40,
     ),
+    # A size without a unit, or in characters: a long text of the drawn ones is more, a usual one less.
+    (
+        re.compile(
+            r"^(max_)?(limit|threshold|budget|size|length|chars|characters)$"
+            r"|(max|limit|threshold|budget).*(chars|characters|length)"
+            r"|(chars|characters|length).*(max|limit|threshold|budget)"
+        ),
+        80,
+    ),
     (re.compile(r"(keep|last|recent).*(messages|turns)|(messages|turns)_to_keep"), 2),
     (re.compile(r"(max|trigger|threshold).*(messages|turns)|(messages|turns).*(max|threshold|limit)"), 5),
 )
