@@ -103,5 +103,6 @@ DEFAULT_TARGETS: tuple[str, ...] = (
 
 def sources() -> Iterator[tuple[str, str]]:
     """Yield name and source of each candidate; nothing of an adapted package is imported."""
-    for name, load in {**CATALOGUE, **MISSING}.items():
+    everything: dict[str, Callable[[], Candidate]] = {**CATALOGUE, **MISSING}
+    for name, load in everything.items():
         yield name, load.source if isinstance(load, Adapter) else load().source

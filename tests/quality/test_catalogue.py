@@ -12,6 +12,7 @@ from sixfold.harness.steps import ToolCall, ToolRound, UserMessage, UserTurn
 from sixfold.harness.verdicts import Verdict
 from sixfold.models.catalogue import CATALOGUE
 from sixfold.models.deerflow import DEERFLOW, DEERFLOW_4667
+from sixfold.models.installed import Adapter
 from sixfold.models.langchain_summarization import CANDIDATE as SUMMARIZATION
 from sixfold.strategies.scenarios import explore
 
@@ -91,8 +92,7 @@ def test_4667_is_reported_minimal_whatever_the_seed(seed: int) -> None:
 
 @pytest.mark.slow
 def test_seeds_agree_on_the_findings_of_the_catalogue() -> None:
-    first, second, third = (
-        signatures(run(*(load() for load in CATALOGUE.values()), seed=seed, histories=1_000))
-        for seed in range(3)
-    )
+    # What adapters for installed packages show is measured with seed 0 only: docs/adapters.md.
+    known = [load() for load in CATALOGUE.values() if not isinstance(load, Adapter)]
+    first, second, third = (signatures(run(*known, seed=seed, histories=1_000)) for seed in range(3))
     assert first == second == third
