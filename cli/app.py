@@ -28,6 +28,22 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+Timeout = Annotated[
+    float,
+    typer.Option(
+        min=0.1, help="Seconds of real time after which a history counts as hung.", show_default=True
+    ),
+]
+Isolate = Annotated[
+    bool,
+    typer.Option(
+        "--isolate/--no-isolate",
+        envvar="SIXFOLD_ISOLATE",
+        help="Play targets that are not in the catalogue in a process of their own, under a watchdog.",
+    ),
+]
+
+
 @app.callback()
 def root(
     version: Annotated[
@@ -75,6 +91,8 @@ def run(
     show_wiring: Annotated[
         bool, typer.Option("--show-wiring", help="Show how each target is constructed, and do not run.")
     ] = False,
+    timeout: Timeout = 20.0,
+    isolate: Isolate = True,
 ) -> None:
     """Fuzz candidates side by side; print the matrix and a minimal history for each distinct finding."""
     from .run import run_command
@@ -89,6 +107,8 @@ def run(
         output_format=format,
         events=events,
         show_wiring=show_wiring,
+        timeout=timeout,
+        isolated=isolate,
     )
 
 
@@ -104,11 +124,13 @@ def replay(
         ),
     ] = None,
     lane: Annotated[str, typer.Option(help="reducer, or graph for the real create_agent graph.")] = "reducer",
+    timeout: Timeout = 20.0,
+    isolate: Isolate = True,
 ) -> None:
     """Play a saved scenario step by step and judge what happens."""
     from .replay import replay_command
 
-    replay_command(scenario, targets or [], lane=lane)
+    replay_command(scenario, targets or [], lane=lane, timeout=timeout, isolated=isolate)
 
 
 @app.command()
@@ -175,6 +197,20 @@ def init(
     from .init import init_command
 
     init_command(target, folder=folder, force=force)
+
+
+@app.command()
+def doctor(
+    target: Annotated[str, typer.Argument(help="A catalogue name, pkg.module:Name or path/to/file.py:name.")],
+    histories: Annotated[int, typer.Option(min=1, help="Histories to play.")] = 40,
+    format: Annotated[str, typer.Option(help="What to print: terminal or json.")] = "terminal",
+    timeout: Timeout = 20.0,
+    isolate: Isolate = True,
+) -> None:
+    """Say whether a target is ready to be fuzzed, and what to fix first; exit 1 when something is."""
+    from .doctor import doctor_command
+
+    doctor_command(target, histories=histories, output_format=format, timeout=timeout, isolated=isolate)
 
 
 def main() -> None:

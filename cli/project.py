@@ -87,14 +87,25 @@ class RunDefaults(Mapping[str, Any]):
         return len(self._values())
 
 
-def chosen(targets: list[str], otherwise: tuple[str, ...]) -> list[Candidate]:
-    """Return the candidates of a run: named ones of the project, other targets, or all of the project.
+def chosen(targets: list[str], otherwise: tuple[str, ...]) -> list[str]:
+    """Return the targets of a run, each once: those given, or the candidates that the project names.
 
     Without targets and without candidates in the project, `otherwise` are taken.
     """
+    known = project()
+    return list(dict.fromkeys(targets or (list(known.targets()) if known is not None else []) or otherwise))
+
+
+def is_own(target: str) -> bool:
+    """Tell whether the project gives this name to a candidate."""
+    known = project()
+    return known is not None and target in known.targets()
+
+
+def candidate_of(target: str) -> Candidate:
+    """Return the candidate that the project calls `target`, else what `target` resolves to."""
     from ..models.resolve import resolve
 
     known = project()
     named = {} if known is None else known.targets()
-    wanted = targets or list(named) or list(otherwise)
-    return [named[name]() if name in named else resolve(name) for name in dict.fromkeys(wanted)]
+    return named[target]() if target in named else resolve(target)

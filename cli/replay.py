@@ -9,9 +9,9 @@ from typing import get_args
 import typer
 from rich.text import Text
 
-from ..harness.agent import build_agent
-from ..harness.candidate import CONTROL
-from ..harness.differential import try_out
+from ..harness.candidate import CONTROL, Candidate
+from ..harness.deaths import Limits
+from ..harness.differential import Trial
 from ..harness.errors import ExitCode, SixfoldError
 from ..harness.harmless import harmless
 from ..harness.play import LaneName
@@ -21,11 +21,19 @@ from ..reports.picture import timeline
 from ..reports.plan import in_one_line
 from ..reports.terminal import say
 from .console import console
-from .project import chosen as candidates_of
+from .project import chosen as targets_of
 from .quiet import quiet
+from .subjects import subjects
 
 
-def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
+def replay_command(
+    path: Path,
+    targets: list[str],
+    *,
+    lane: str,
+    timeout: float = Limits().history,
+    isolated: bool = True,
+) -> None:
     """Play the scenario file on each target and print what happens; exit 1 when something is violated."""
     lanes: tuple[LaneName, ...] = get_args(LaneName)
     chosen = next((name for name in lanes if name == lane), None)
@@ -33,13 +41,16 @@ def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
         raise SixfoldError(f"unknown lane {lane!r}", place="--lane", remedy=f"Use one of {', '.join(lanes)}.")
     scenario = load(path)
     out = console(sys.stdout)
-    violated = False
-    with quiet():
-        candidates = candidates_of(targets, (CONTROL.name,))
-    for candidate in candidates:
-        with quiet():
-            agent = build_agent(candidate, direct=chosen == "reducer")
-            trial = try_out(agent, scenario, lane=chosen, comparing=True)
+    violated = doubtful = False
+    played: list[tuple[Candidate, Trial, tuple[str, ...], bool]] = []
+    limits = Limits(history=timeout)
+    names = targets_of(targets, (CONTROL.name,))
+    with quiet(), subjects(names, isolated=isolated, limits=limits) as opened:
+        for subject in opened:
+            trial = subject.trial(scenario, lane=chosen, invariants=(), comparing=True)
+            played.append((subject.candidate, trial, subject.warnings(), subject.unsteady))
+    for candidate, trial, warnings, doubt in played:
+        doubtful |= doubt
         out.print(Text(f"{harmless(candidate.name, 60)} ({chosen} lane)", style="bold"))
         say(out, f"plays: {in_one_line(scenario) or 'nothing'}", 2)
         remarks: dict[int, list[str]] = {}
@@ -55,10 +66,14 @@ def replay_command(path: Path, targets: list[str], *, lane: str) -> None:
             for note in notes:
                 say(out, Text(f"← {note}", style="red" if " violated: " in note else "yellow"), 6)
         codes = sorted({i.violation.code for i in trial.judged if i.ruling == "violated"})
-        if not codes:
+        for warning in warnings:
+            say(out, Text(f"warning: {harmless(warning, 400)}", style="yellow"), 2)
+        if not codes and not doubt:
             out.print(Text("  holds\n", style="green"))
         for code in codes:
             check = rule_by_code(code)
             out.print(Text(f"  {code}: {check.title if check else ''}", style="bold red"))
         out.print()
-    raise typer.Exit(ExitCode.FINDINGS if violated else ExitCode.NOTHING_NEW)
+    if violated:
+        raise typer.Exit(ExitCode.FINDINGS)
+    raise typer.Exit(ExitCode.INCONCLUSIVE if doubtful else ExitCode.NOTHING_NEW)

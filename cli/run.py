@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
-from ..harness.agent import build_agent
 from ..harness.campaign import Campaign
 from ..harness.candidate import Candidate
+from ..harness.deaths import Limits
 from ..harness.errors import ExitCode, SixfoldError
 from ..harness.events import Options, RunResult
 from ..harness.harmless import harmless
@@ -25,6 +26,7 @@ from .console import console
 from .events import STDOUT, follower, saved_events
 from .project import chosen
 from .quiet import quiet
+from .subjects import printed_by, subjects
 
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
@@ -53,13 +55,11 @@ def exit_code(result: RunResult) -> ExitCode:
     return ExitCode.INCONCLUSIVE if Verdict.INCONCLUSIVE in verdicts else ExitCode.NOTHING_NEW
 
 
-def _show_wiring(targets: list[str]) -> None:
+def _show_wiring(targets: Sequence[str], *, isolated: bool, limits: Limits) -> None:
     """Print how each target is constructed, once it has been shown that it can be."""
-    with quiet():
-        candidates = chosen(targets, DEFAULT_TARGETS)
+    with quiet(), subjects(targets, isolated=isolated, limits=limits) as opened:
+        candidates = [subject.candidate for subject in opened]
     for candidate in candidates:
-        with quiet():
-            build_agent(candidate, direct=True)
         terminal.say(console(), f"{harmless(candidate.name, 400)}: {harmless(_wiring(candidate), 2000)}")
 
 
@@ -78,6 +78,8 @@ def run_command(
     output_format: str,
     events: str | None = None,
     show_wiring: bool = False,
+    timeout: float = Limits().history,
+    isolated: bool = True,
 ) -> None:
     """Run a campaign over `targets` (five of the catalogue without any) and exit with its code."""
     if output_format not in _FORMATS:
@@ -89,18 +91,19 @@ def run_command(
     )
     messages = console(sys.stderr)
     followers = [] if events is None else [follower(events, output_format)]
+    names, limits = chosen(targets, DEFAULT_TARGETS), Limits(history=timeout)
     if show_wiring:
-        _show_wiring(targets)
+        _show_wiring(names, isolated=isolated, limits=limits)
         raise typer.Exit
-    with quiet() as printed:
-        candidates = chosen(targets, DEFAULT_TARGETS)
+    with quiet() as printed, subjects(names, isolated=isolated, limits=limits) as opened:
         with ProgressBar(messages) as bar:
-            campaign = Campaign(candidates, options, [bar])
+            campaign = Campaign(opened, options, [bar])
             folder = RunFolder(report_dir, time.strftime("%Y%m%dT%H%M%S"))
             campaign.stream.listeners += [folder, saved_events(folder.path), *followers]
             result = campaign.run(explore)
-    if printed.lines:
-        messages.print(f"candidates printed {printed.lines} lines, which are not shown", markup=False)
+        lines = printed.lines + printed_by(opened)
+    if lines:
+        messages.print(f"candidates printed {lines} lines, which are not shown", markup=False)
     for name, error in campaign.stream.broken:
         what = harmless(f"warning: {name} broke and was left out: {type(error).__name__}: {error}")
         messages.print(what, markup=False)

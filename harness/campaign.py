@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol
 
-from .agent import Agent, build_agent
 from .candidate import CONTROL, Candidate
 from .collector import relaxed_collector
 from .comparisons import COMPARED
-from .differential import Trial, compare_lanes, is_deterministic, try_out
+from .differential import Trial
 from .errors import HarnessBrokenError, TargetError
 from .events import (
     CandidateResult,
@@ -31,11 +30,10 @@ from .events import (
 from .faults import FaultKind, FaultPlace
 from .findings import Finding
 from .invariants.registry import INVARIANTS
-from .on_wire import provider_answers
-from .play import play
 from .reachability import GOALS, goals_of
 from .scenario import Scenario
 from .search import Failure, Search
+from .subject import Key, LanesCompared, Subject, subject_of
 from .undisturbed import stopwatch
 from .verdicts import Verdict, merge
 
@@ -84,6 +82,10 @@ def installed_versions() -> dict[str, str]:
     return found
 
 
+def _candidate_of(thing: Candidate | Subject) -> Candidate:
+    return thing if isinstance(thing, Candidate) else thing.candidate
+
+
 def _check_names(candidates: Sequence[Candidate]) -> None:
     """Raise `TargetError` when two candidates have the same name: everything is counted by it."""
     for number, candidate in enumerate(candidates):
@@ -98,19 +100,23 @@ def _check_names(candidates: Sequence[Candidate]) -> None:
 class Campaign:
     """One run over a set of candidates. `control` always takes part.
 
+    Candidates are played in this process; one that must not be is handed over as a subject.
     Raises `TargetError` when one of them cannot be built, or two have the same name.
     """
 
     def __init__(
-        self, candidates: Sequence[Candidate], options: Options, listeners: Iterable[Listener] = ()
+        self,
+        candidates: Sequence[Candidate | Subject],
+        options: Options,
+        listeners: Iterable[Listener] = (),
     ) -> None:
         self.options = options
         self.stream = Stream.to(listeners)
-        chosen = [CONTROL, *(c for c in candidates if c is not CONTROL)]
-        _check_names(chosen)
-        self._agents = [build_agent(candidate, direct=True) for candidate in chosen]
-        self._graph_agents: dict[str, Agent] = {}
-        self._search = Search(self._agents, invariants=options.invariants, keep_clean=options.lane_samples)
+        others = (c for c in candidates if _candidate_of(c) is not CONTROL)
+        chosen: list[Candidate | Subject] = [CONTROL, *others]
+        _check_names([_candidate_of(each) for each in chosen])
+        self._subjects = [subject_of(each) for each in chosen]
+        self._search = Search(self._subjects, invariants=options.invariants, keep_clean=options.lane_samples)
         self._erratic: set[str] = set()
         self._disagreements: dict[str, Disagreement] = {}
         self._lanes_compared = 0
@@ -121,7 +127,7 @@ class Campaign:
         Raises `HarnessBrokenError` when control fails, or the lanes disagree on it. A candidate on which
         they disagree becomes inconclusive.
         """
-        names = tuple(agent.candidate.name for agent in self._agents)
+        names = tuple(subject.candidate.name for subject in self._subjects)
         versions = installed_versions()
         self.stream.emit(RunStarted(self.options, names, versions))
         with relaxed_collector():
@@ -133,7 +139,7 @@ class Campaign:
             versions,
             self._search.histories,
             complete,
-            tuple(self._result(agent, findings) for agent in self._agents),
+            tuple(self._result(subject, findings) for subject in self._subjects),
             findings,
             self._lanes_compared,
         )
@@ -175,17 +181,17 @@ class Campaign:
 
     def _finish(self, failure: Failure) -> Finding:
         signature, scenario = failure.signature, failure.shrunk.scenario
-        agent = self._agent(signature.candidate)
-        key = (signature.code, signature.by)
-        trial = try_out(agent, scenario, invariants=self.options.invariants, comparing=True)
+        subject = self._subject(signature.candidate)
+        key = Key(signature.code, signature.by)
+        trial = subject.trial(scenario, invariants=self.options.invariants, comparing=True)
         item = trial.violated().get(key)
         confirmed: bool | None = None
-        if item is None or not is_deterministic(agent, scenario):
+        if item is None or not subject.is_deterministic(scenario):
             self._erratic.add(signature.candidate)
         else:
-            graph = self._in_graph(agent, scenario, trial, comparing=True)
-            confirmed = None if graph is None else key in graph.violated()
-        beside = [self._beside(other, scenario, key[0]) for other in self._agents if other is not agent]
+            compared = self._compare_lanes(subject, scenario, comparing=True)
+            confirmed = None if compared is None else key in compared.violated
+        beside = [self._beside(other, scenario, key.code) for other in self._others_than(subject)]
         finding = Finding(
             signature,
             scenario,
@@ -197,58 +203,50 @@ class Campaign:
             tuple(trial.history.candidate for trial in beside if not trial.violated()),
             failure.histories,
             failure.members,
-            () if item is None else provider_answers(agent, scenario, key[0], item.violation.record),
+            () if item is None else subject.provider_answers(scenario, key.code, item.violation.record),
             trial.reading.ledger,
         )
         self.stream.emit(Found(finding, tuple(trial.history for trial in beside)))
         return finding
 
-    def _beside(self, agent: Agent, scenario: Scenario, code: str) -> Trial:
-        return try_out(agent, scenario, invariants=(int(code[0]),), comparing=code in COMPARED)
+    def _others_than(self, subject: Subject) -> list[Subject]:
+        return [other for other in self._subjects if other is not subject and not other.given_up]
+
+    def _beside(self, subject: Subject, scenario: Scenario, code: str) -> Trial:
+        return subject.trial(scenario, invariants=(int(code[0]),), comparing=code in COMPARED)
 
     def _compare_samples(self) -> None:
         self.stream.emit(Stage("comparing lanes"))
-        for agent in self._agents:
-            for scenario in self._search.tallies[agent.candidate.name].clean:
-                if not is_deterministic(agent, scenario):
-                    self._erratic.add(agent.candidate.name)
+        for subject in self._subjects:
+            for scenario in self._search.tallies[subject.candidate.name].clean:
+                if not subject.is_deterministic(scenario):
+                    self._erratic.add(subject.candidate.name)
                     break
-                self._in_graph(agent, scenario, try_out(agent, scenario))
+                self._compare_lanes(subject, scenario)
 
-    def _in_graph(
-        self, agent: Agent, scenario: Scenario, reducer: Trial, *, comparing: bool = False
-    ) -> Trial | None:
+    def _compare_lanes(
+        self, subject: Subject, scenario: Scenario, *, comparing: bool = False
+    ) -> LanesCompared | None:
         """Play `scenario` in the graph lane; None when the lanes disagree on this candidate.
 
         Raises `HarnessBrokenError` when they disagree on control, too: then no candidate is to blame.
         """
-        name = agent.candidate.name
-        if agent.graph_only:
-            return reducer  # it was played in the candidate's own graph already
+        name = subject.candidate.name
         if name in self._disagreements:
             return None
-        graph = try_out(
-            self._graph_agent(agent),
-            scenario,
-            lane="graph",
-            invariants=self.options.invariants,
-            comparing=comparing,
-        )
-        self._lanes_compared += 1
-        difference = compare_lanes(reducer.history, graph.history)
-        if difference is None:
-            return graph
+        compared = subject.compare_lanes(scenario, invariants=self.options.invariants, comparing=comparing)
+        self._lanes_compared += not subject.graph_only
+        if compared.difference is None:
+            return compared
         self._check_control(scenario)
-        disagreement = Disagreement(name, scenario, str(difference))
+        disagreement = Disagreement(name, scenario, compared.difference)
         self._disagreements[name] = disagreement
         self.stream.emit(Disagreed(disagreement))
         return None
 
     def _check_control(self, scenario: Scenario) -> None:
-        control = self._agent(CONTROL.name)
-        left = play(control, scenario).history
-        right = play(self._graph_agent(control), scenario, lane="graph").history
-        difference = compare_lanes(left, right)
+        control = self._subject(CONTROL.name)
+        difference = control.compare_lanes(scenario, invariants=(), comparing=False).difference
         if difference is not None:
             self.stream.emit(HarnessBroke(CONTROL.name, scenario, f"6.lanes: {difference}"))
             raise HarnessBrokenError(
@@ -257,25 +255,21 @@ class Campaign:
                 remedy="Please report this as a bug of Sixfold, with the scenario in the run folder.",
             )
 
-    def _graph_agent(self, agent: Agent) -> Agent:
-        name = agent.candidate.name
-        if name not in self._graph_agents:
-            self._graph_agents[name] = build_agent(agent.candidate, direct=False)
-        return self._graph_agents[name]
-
-    def _agent(self, name: str) -> Agent:
-        return next(agent for agent in self._agents if agent.candidate.name == name)
+    def _subject(self, name: str) -> Subject:
+        return next(subject for subject in self._subjects if subject.candidate.name == name)
 
     # -- verdicts --------------------------------------------------------------------------------
 
-    def _result(self, agent: Agent, findings: tuple[Finding, ...]) -> CandidateResult:
-        candidate = agent.candidate
+    def _result(self, subject: Subject, findings: tuple[Finding, ...]) -> CandidateResult:
+        candidate = subject.candidate
+        if subject.unsteady:
+            self._erratic.add(candidate.name)
         tally = self._search.tallies[candidate.name]
         unreached = tuple(
             goal for goal in goals_of(candidate.name, candidate.contract) if not tally.reached[goal]
         )
         verdicts = {
-            number: self._verdict(candidate.name, number, findings, unreached)
+            number: self._verdict(subject, number, findings, unreached)
             for number in INVARIANTS
             if not self.options.invariants or number in self.options.invariants
         }
@@ -292,15 +286,17 @@ class Campaign:
             tally.figures,
             self._disagreements.get(candidate.name),
             candidate.plain,
-            agent.remark,
+            subject.remark,
+            subject.warnings(),
         )
 
     def _verdict(
-        self, name: str, number: int, findings: tuple[Finding, ...], unreached: tuple[str, ...]
+        self, subject: Subject, number: int, findings: tuple[Finding, ...], unreached: tuple[str, ...]
     ) -> Verdict:
+        name = subject.candidate.name
         mine = [f for f in findings if f.signature.candidate == name and f.signature.code[0] == str(number)]
         parts = [Verdict.INCONCLUSIVE if f.confirmed is None else Verdict.VIOLATED for f in mine]
-        doubtful = name in self._erratic or name in self._disagreements
+        doubtful = subject.given_up or name in self._erratic or name in self._disagreements
         if doubtful or any(number in GOALS[goal] for goal in unreached):
             parts.append(Verdict.INCONCLUSIVE)
         if any(code[0] == str(number) for code in self._search.tallies[name].waivers):

@@ -59,7 +59,8 @@ class CandidateResult:
     `violations` and `waivers` count histories by check code; `unreached` are goals never reached. `figures`
     were measured on a sample of the histories. `disagreement` is the first scenario on which its lanes
     disagree, None when there is none. `plain` says how a program without Sixfold makes the candidate;
-    `remark` is what readers must know of the way it was played.
+    `remark` is what readers must know of the way it was played, `warnings` are sentences about what it does
+    to the process it runs in.
     """
 
     name: str
@@ -75,6 +76,7 @@ class CandidateResult:
     disagreement: Disagreement | None = None
     plain: PlainTarget | None = None
     remark: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

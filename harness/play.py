@@ -45,6 +45,9 @@ from .whole.session import observed
 
 LaneName = Literal["reducer", "graph"]
 
+#: Called after each play. A worker tells its watchdog that it gets on: an answer may take many plays.
+after_play: list[Callable[[], None]] = []
+
 
 class Lane(Protocol):
     """What a lane can do; errors of the agent escape from `submit` and `resume`."""
@@ -82,7 +85,7 @@ class Player:
     """Performs steps one by one; `history` and `ledger` grow with each.
 
     `rewinds` tells whether a `Rewind` may come, for which the state before each turn is kept;
-    `on_request` sees the messages of each model request.
+    `on_request` sees the messages of each model request; `make` makes the session when it is another one.
     """
 
     def __init__(
@@ -93,13 +96,15 @@ class Player:
         rewinds: bool = True,
         clock: VirtualClock | None = None,
         on_request: OnRequest | None = None,
+        make: Callable[..., Session] | None = None,
     ) -> None:
         self._rewinds = rewinds
         candidate = agent.candidate
         lane = "graph" if agent.graph_only else lane
-        make = agent.session_type
-        if on_request is not None:
-            make = partial(observed(make), on_request)  # type: ignore[assignment]
+        if make is None:
+            make = agent.session_type
+            if on_request is not None:
+                make = partial(observed(agent.session_type), on_request)
         self._session: Session = make(
             candidate.name,
             lane,
@@ -277,13 +282,20 @@ class Player:
 
 
 def play(
-    agent: Agent, scenario: Scenario, *, lane: LaneName = "reducer", on_request: OnRequest | None = None
+    agent: Agent,
+    scenario: Scenario,
+    *,
+    lane: LaneName = "reducer",
+    on_request: OnRequest | None = None,
+    make: Callable[..., Session] | None = None,
 ) -> Player:
     """Play `scenario` on the candidate of `agent`; return the player with history and ledger."""
     rewinds = any(isinstance(step, Rewind) for step in scenario.steps)
     clock = VirtualClock()
     with undisturbed(), clock.running():
-        player = Player(agent, lane=lane, rewinds=rewinds, clock=clock, on_request=on_request)
+        player = Player(agent, lane=lane, rewinds=rewinds, clock=clock, on_request=on_request, make=make)
         for step in scenario.steps:
             player.perform(step)
+    for call in after_play:
+        call()
     return player

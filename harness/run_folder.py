@@ -88,6 +88,7 @@ def _candidate_data(result: CandidateResult) -> dict[str, Any]:
         "disagreement": None if doubt is None else {"reason": doubt.reason, "scenario": doubt.file},
         "plain": plain_data(result.plain),
         "remark": result.remark,
+        "warnings": list(result.warnings),
     }
 
 

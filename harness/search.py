@@ -7,26 +7,24 @@ is masked, and only new ones are shrunk.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from .agent import Agent
 from .candidate import CONTROL
-from .comparisons import COMPARED
-from .differential import Trial, try_out
 from .errors import HarnessBrokenError
 from .faults import FaultKind, FaultPlace
-from .figures import Figures, figures
+from .figures import Figures
 from .findings import Signature
-from .reachability import observe
 from .scenario import Scenario
-from .shrink import Shrunk, shrink
-from .stack import needed_members
+from .shrink import Shrunk
+from .subject import Key, Outcome, Subject, subject_of
 
 #: One history in so many is also measured, and played in its variants (`comparisons`): they cost seven plays.
 COMPARE_EVERY = 5
 
-Key = tuple[str, str, str]
+#: What tells failures of all candidates apart: the candidate, and the failure's own key.
+Named = tuple[str, Key]
 Kinds = frozenset[FaultKind]
 
 
@@ -58,21 +56,30 @@ def _dominates(one: Failure, other: Failure) -> bool:
     )
 
 
+def _named(signature: Signature) -> Named:
+    return signature.candidate, Key(signature.code, signature.by)
+
+
 class Search:
     """The search over one set of candidates. Call `visit` for each scenario, `harvest` after a round."""
 
-    def __init__(self, agents: list[Agent], *, invariants: tuple[int, ...] = (), keep_clean: int = 5) -> None:
-        self.agents = agents
+    def __init__(
+        self,
+        subjects: Sequence[Subject | Agent],
+        *,
+        invariants: tuple[int, ...] = (),
+        keep_clean: int = 5,
+    ) -> None:
+        self.subjects = [subject_of(each) for each in subjects]
         self.histories = 0
-        self.tallies = {agent.candidate.name: Tally() for agent in agents}
+        self.tallies = {subject.candidate.name: Tally() for subject in self.subjects}
         self.failures: list[Failure] = []
         self._invariants = invariants
         self._keep_clean = keep_clean
         #: The smallest scenario of this round for each key and set of fired faults.
-        self._witnesses: dict[Key, dict[Kinds, Scenario]] = {}
-        self._first_seen: dict[Key, int] = {}
-        self._settled: set[tuple[Key, Kinds]] = set()
-        self._control = next(a for a in agents if a.candidate.name == CONTROL.name)
+        self._witnesses: dict[Named, dict[Kinds, Scenario]] = {}
+        self._first_seen: dict[Named, int] = {}
+        self._settled: set[tuple[Named, Kinds]] = set()
 
     @property
     def distinct(self) -> int:
@@ -85,12 +92,12 @@ class Search:
     @property
     def kinds(self) -> Kinds:
         """The fault kinds that at least one candidate can suffer."""
-        return frozenset(kind for agent in self.agents for kind in agent.candidate.contract.suffers)
+        return frozenset(kind for subject in self.subjects for kind in subject.candidate.contract.suffers)
 
     @property
     def places(self) -> frozenset[FaultPlace]:
         """The places at which a fault can strike at least one candidate."""
-        return frozenset(place for agent in self.agents for place in agent.places())
+        return frozenset(place for subject in self.subjects for place in subject.places())
 
     def visit(self, scenario: Scenario) -> None:
         """Play `scenario` on every candidate and note what is violated.
@@ -99,36 +106,35 @@ class Search:
         """
         self.histories += 1
         comparing = self.histories % COMPARE_EVERY == 0
-        for agent in self.agents:
-            trial = try_out(agent, scenario, invariants=self._invariants, comparing=comparing)
-            self._note(agent.candidate.name, scenario, trial)
-            if comparing:
-                self.tallies[agent.candidate.name].figures += figures(trial.reading)
+        for subject in self.subjects:
+            if not subject.given_up:
+                outcome = subject.look(scenario, invariants=self._invariants, comparing=comparing)
+                if not outcome.lost:
+                    self._note(subject.candidate.name, scenario, outcome)
 
-    def _note(self, name: str, scenario: Scenario, trial: Trial) -> None:
+    def _note(self, name: str, scenario: Scenario, outcome: Outcome) -> None:
         tally = self.tallies[name]
-        tally.reached.update(observe(trial.reading))
-        tally.waivers.update({j.violation.code for j in trial.judged if j.ruling == "waived"})
-        violated = trial.violated()
-        if not violated:
+        tally.reached.update(outcome.reached)
+        tally.waivers.update(outcome.waived)
+        tally.figures += outcome.figures
+        if not outcome.violated:
             if len(tally.clean) < self._keep_clean and len(scenario.steps) > 1:
                 tally.clean.append(scenario)
             return
         if name == CONTROL.name:
-            code, item = next((key[0], item) for key, item in violated.items())
+            first = outcome.violated[0]
             raise HarnessBrokenError(
-                f"control violates {code}: {item.violation.detail}",
+                f"control violates {first.code}: {first.detail}",
                 place=f"scenario {scenario.digest()}",
                 remedy="Please report this as a bug of Sixfold, with the scenario in the run folder.",
             )
-        tally.violations.update({code for code, _ in violated})
-        kinds: Kinds = frozenset(fired.kind for fired in trial.history.fired())
-        for code, by in violated:
-            self._first_seen.setdefault((name, code, by), self.histories)
-            by_kinds = self._witnesses.setdefault((name, code, by), {})
-            known = by_kinds.get(kinds)
+        tally.violations.update({seen.code for seen in outcome.violated})
+        for seen in outcome.violated:
+            self._first_seen.setdefault((name, seen.key), self.histories)
+            by_kinds = self._witnesses.setdefault((name, seen.key), {})
+            known = by_kinds.get(outcome.kinds)
             if known is None or scenario.size() < known.size():
-                by_kinds[kinds] = scenario
+                by_kinds[outcome.kinds] = scenario
 
     def harvest(self) -> list[Failure]:
         """Shrink the failures of the round that are new; return them in a fixed order.
@@ -152,23 +158,20 @@ class Search:
         self._witnesses.clear()
         return new
 
-    def _masked(self, key: Key, kinds: Kinds) -> bool:
+    def _masked(self, key: Named, kinds: Kinds) -> bool:
         covered = any(set(f.signature.faults) <= kinds for f in self._known(key))
         return covered and (len(kinds) != 1 or (key, kinds) in self._settled)
 
-    def _known(self, key: Key) -> list[Failure]:
-        return [f for f in self.failures if (f.signature.candidate, f.signature.code, f.signature.by) == key]
+    def _known(self, key: Named) -> list[Failure]:
+        return [
+            f for f in self.failures if (f.signature.candidate, (f.signature.code, f.signature.by)) == key
+        ]
 
-    def _shrink(self, key: Key, witness: Scenario) -> Failure:
-        name, code, by = key
-        agent = next(a for a in self.agents if a.candidate.name == name)
-
-        def fails_on(agent: Agent, scenario: Scenario) -> bool:
-            trial = try_out(agent, scenario, invariants=(int(code[0]),), comparing=code in COMPARED)
-            return (code, by) in trial.violated()
-
-        shrunk = shrink(witness, partial(fails_on, agent))
-        fired = try_out(agent, shrunk.scenario).history.fired()
-        kinds = tuple(sorted({f.kind for f in fired}))
-        members = needed_members(agent, shrunk.scenario, fails_on)
-        return Failure(Signature(name, code, by, kinds), shrunk, self._first_seen[key], members)
+    def _shrink(self, named: Named, witness: Scenario) -> Failure:
+        name, key = named
+        subject = next(s for s in self.subjects if s.candidate.name == name)
+        shrunk = subject.shrink(witness, key)
+        trial = subject.trial(shrunk.scenario, invariants=(int(key.code[0]),), comparing=False)
+        kinds = tuple(sorted({fired.kind for fired in trial.history.fired()}))
+        members = subject.needed_members(shrunk.scenario, key)
+        return Failure(Signature(name, key.code, key.place, kinds), shrunk, self._first_seen[named], members)

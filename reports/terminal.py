@@ -88,6 +88,8 @@ def _print_reached(console: Console, result: RunResult) -> None:
             say(console, Text("not deterministic: two replays of one scenario differ", style="magenta"), 2)
         if candidate.disagreement is not None:
             _print_disagreement(console, candidate.disagreement)
+        for warning in candidate.warnings:
+            say(console, Text(f"warning: {harmless(warning, 400)}", style="yellow"), 2)
     console.print()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ..deaths import aspect_of
 from ..history import Fold, Happened, TurnEnded
 from ..ledger import of_other_thread
 from ..views import View, Views
@@ -69,7 +70,13 @@ def hook_error(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield turns that were aborted by an error of the candidate or of the fold of its update."""
     for index, record in enumerate(reading.history.records[since:], since):
         if isinstance(record, TurnEnded) and record.how == "aborted" and not record.injected:
-            yield Violation("6.hook-error", index, record.by or "fold", f"the turn ended with {record.error}")
+            yield Violation(
+                "6.hook-error",
+                index,
+                record.by or "fold",
+                f"the turn ended with {record.error}",
+                aspect=aspect_of(record.error),
+            )
 
 
 def ends_silently(reading: Reading, since: int) -> Iterator[Violation]:

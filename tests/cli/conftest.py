@@ -24,6 +24,8 @@ Sixfold = Callable[..., Outcome]
 def sixfold(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Sixfold:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
+    # A worker takes seconds to start; what is played in one is tested with --isolate.
+    monkeypatch.setenv("SIXFOLD_ISOLATE", "0")
 
     def run(*arguments: str) -> Outcome:
         monkeypatch.setattr("sys.argv", ["sixfold", *arguments])

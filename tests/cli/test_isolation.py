@@ -1,0 +1,190 @@
+"""Candidates that end or spoil their process: a finding or a warning, never the end of the run."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Sixfold
+
+HOSTILE = """
+import os, random, sys, threading, time
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import HumanMessage, SystemMessage
+
+def late(state):
+    return sum(isinstance(m, HumanMessage) for m in state["messages"]) > 1
+
+class Prompts(AgentMiddleware):
+    def wrap_model_call(self, request, handler):
+        return handler(request.override(system_message=SystemMessage("Be brief.")))
+
+class Copies(AgentMiddleware):
+    def before_agent(self, state, runtime):
+        last = state["messages"][-1]
+        return {"messages": [HumanMessage(last.content, id=f"{last.id}-copy")]}
+
+class Hangs(AgentMiddleware):
+    def before_model(self, state, runtime):
+        while late(state):
+            pass
+
+class Exits(AgentMiddleware):
+    def before_agent(self, state, runtime):
+        if late(state):
+            os._exit(0)
+
+class Recurses(AgentMiddleware):
+    def before_agent(self, state, runtime):
+        if late(state):
+            sys.setrecursionlimit(10**9)
+            def deeper(x):
+                return sorted([x], key=deeper)
+            deeper(1)
+
+class Eats(AgentMiddleware):
+    def after_model(self, state, runtime):
+        food = []
+        while late(state):
+            food.append(bytearray(64_000_000))
+
+class Scribbles(AgentMiddleware):
+    def before_agent(self, state, runtime):
+        for end in range(3, 64) if late(state) else ():
+            try:
+                os.write(end, b'{"ok": {}, "printed": 0}\\n')
+            except OSError:
+                continue
+
+class Leaks(Prompts):
+    def before_agent(self, state, runtime):
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+
+class Patches(Prompts):
+    def before_agent(self, state, runtime):
+        import langgraph.graph.message
+        langgraph.graph.message.add_messages = random.random = lambda *_: 0.5
+        os.environ["PATCHED"] = "yes"
+        print("{}")
+        os.write(1, b"raw")
+
+class Once(Prompts):
+    def before_agent(self, state, runtime):
+        if os.path.exists("again"):
+            os.remove("again")
+            os._exit(3)
+"""
+#: Where each shows, and how many findings a run may make of it.
+DEADLY = {
+    "Hangs": "Hangs.before_model, hang",
+    "Exits": "Exits.before_agent, exit",
+    "Recurses": "Recurses.before_agent, killed",
+    "Eats": "Eats.after_model, memory",
+    "Scribbles": "Scribbles.before_agent, garbled",
+}
+FEW = ("--max-histories", "15", "--timeout", "5", "--report-dir", "runs", "--format", "json")
+
+
+@pytest.fixture(autouse=True)
+def candidates(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(HOSTILE)
+
+
+def findings_of(run: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return [
+        {key: value for key, value in finding.items() if key != "held_by"}
+        for finding in run["findings"]
+        if finding["candidate"] == f"mine.py:{name}"
+    ]
+
+
+_alone: list[dict[str, Any]] = []
+
+
+def alone(sixfold: Sixfold) -> dict[str, Any]:
+    """What a run finds without a hostile candidate beside it; run once."""
+    if not _alone:
+        _alone.append(json.loads(sixfold("run", "--isolate", "mine.py:Copies", *FEW).out))
+    return _alone[0]
+
+
+@pytest.mark.parametrize(
+    "name", [n if n == "Exits" else pytest.param(n, marks=pytest.mark.slow) for n in DEADLY]
+)
+def test_candidate_that_ends_its_process_is_a_finding(sixfold: Sixfold, name: str, tmp_path: Path) -> None:
+    run = json.loads(sixfold("run", "--isolate", f"mine.py:{name}", "mine.py:Copies", *FEW).out)
+    [finding] = findings_of(run, name)
+    assert (finding["code"], finding["by"]) == ("6.hook-error", DEADLY[name])
+    assert finding["confirmed"] is True
+    assert [step["kind"] for step in finding["scenario"]["steps"]] == ["user_turn", "user_turn"]
+    [result] = [c for c in run["candidates"] if c["name"] == f"mine.py:{name}"]
+    assert result["verdicts"]["6"] == "violated"
+    assert result["verdicts"]["1"] == "inconclusive"
+    assert any("given up after 3 histories" in warning for warning in result["warnings"])
+
+    assert findings_of(run, "Copies") == findings_of(alone(sixfold), "Copies") != []
+
+    scenario = str(next(tmp_path.glob(f"runs/*/scenarios/{finding['id']}.json")))
+    again = sixfold("replay", "--isolate", "--timeout", "5", scenario, f"mine.py:{name}", "mine.py:Prompts")
+    assert (again.code, again.out.count("6.hook-error violated")) == (1, 1), again.out + again.err
+    assert again.out.rstrip().endswith("holds")
+
+
+def test_traces_are_warnings_and_no_findings(sixfold: Sixfold) -> None:
+    outcome = sixfold("run", "--isolate", "mine.py:Leaks", "mine.py:Patches", "mine.py:Prompts", *FEW)
+    run = json.loads(outcome.out)
+    assert (outcome.code, run["findings"]) == (0, [])
+    assert {c["name"]: c["warnings"] for c in run["candidates"]} == {
+        "control": [],
+        "mine.py:Prompts": [],
+        "mine.py:Leaks": ["leaves threads running behind its histories"],
+        "mine.py:Patches": [
+            f"replaces {what} while it runs; Sixfold put it back"
+            for what in ("langgraph.graph.message.add_messages", "os.environ['PATCHED']", "random.random")
+        ],
+    }
+    assert "candidates printed" in outcome.err
+
+
+def test_death_that_does_not_come_back_is_inconclusive(sixfold: Sixfold, tmp_path: Path) -> None:
+    (tmp_path / "again").touch()
+    outcome = sixfold("run", "--isolate", "mine.py:Once", *FEW)
+    run = json.loads(outcome.out)
+    assert (outcome.code, run["findings"]) == (2, [])
+    assert "not in the history when played again" in run["candidates"][1]["warnings"][0]
+
+
+def test_well_behaved_candidate_gives_the_same_bytes(sixfold: Sixfold, tmp_path: Path) -> None:
+    saved = []
+    for how in ("--isolate", "--no-isolate"):
+        # The serialisers of providers are switched off in the process of the tests only.
+        options = ("--max-histories", "60", "--invariant", "2", "--invariant", "5", "--report-dir", how[2:])
+        assert sixfold("run", how, "mine.py:Copies", *options).code == 1
+        files = sorted(path for path in (tmp_path / how[2:] / "latest").rglob("*.json"))
+        saved.append({path.name: path.read_bytes() for path in files})
+    assert saved[0] == saved[1]
+    assert len(saved[0]) > 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import os; os._exit(0)", "loading the target ended its process: exit code 0"),
+        ("import os; os.kill(os.getpid(), 11)", "loading the target ended its process: signal SIGSEGV"),
+        ("raise RuntimeError('no licence')", "importing the target raised RuntimeError: no licence"),
+    ],
+)
+def test_target_that_cannot_be_loaded(sixfold: Sixfold, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "bad.py").write_text(text)
+    outcome = sixfold("run", "--isolate", "bad.py:X")
+    assert (outcome.code, outcome.out) == (3, "")
+    assert f"error: {said}" in outcome.err
+
+
+def test_wiring_is_shown_without_loading_it_here(sixfold: Sixfold, tmp_path: Path) -> None:
+    (tmp_path / "who.py").write_text(HOSTILE + "open('loaded', 'a').write(f'{os.getpid()} ')\n")
+    outcome = sixfold("run", "--isolate", "--show-wiring", "who.py:Prompts")
+    assert (outcome.code, outcome.out) == (0, "who.py:Prompts: Prompts()\n")
+    assert str(os.getpid()) not in (tmp_path / "loaded").read_text().split()
