@@ -22,6 +22,7 @@ from .handed import Handed
 from .history import FaultFired, Fold, Happened, History, HookRan, Mutated, Requested, TurnEnded
 from .ledger import Ledger, Utterance
 from .loop import DeterministicLoop
+from .off_script import RunawayLoopError, UnknownToolCallError
 from .rehearsal import Line, Rehearsal
 from .script import Script, Spoken
 from .views import ViewBook, Views
@@ -30,14 +31,6 @@ from .views import ViewBook, Views
 SPARE_MODEL_CALLS = 20
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
-
-
-class RunawayLoopError(Exception):
-    """The agent kept calling the model although the script has ended."""
-
-
-class UnknownToolCallError(Exception):
-    """A tool was called with arguments that the script did not give it."""
 
 
 class Session:

@@ -65,7 +65,10 @@ def judged(run: StoredRun) -> list[int]:
 
 def _line(candidate: StoredCandidate, run: StoredRun) -> Line:
     cells = (_cell(candidate, number, run) for number in judged(run))
-    told = [f"waived by contract: {code}, in {count} histories" for code, count in candidate.waivers.items()]
+    told = [
+        f"waived by contract: {shown(code, 80)}, in {count} histories"
+        for code, count in candidate.waivers.items()
+    ]
     told += [
         f"never reached: {shown(goal, 80)}; what needs it is inconclusive" for goal in candidate.unreached
     ]
@@ -73,6 +76,7 @@ def _line(candidate: StoredCandidate, run: StoredRun) -> Line:
         told.append("not deterministic: two replays of one scenario differ")
     if candidate.disagreement is not None:
         told.append(f"inconclusive, {shown(candidate.disagreement, 1_200)}")
+    told += [shown(sentence, 600) for sentence in (candidate.remark, *candidate.warnings) if sentence]
     told += remarks(candidate.figures)
     return Line(shown(candidate.name, 80), shown(candidate.source, 200), tuple(cells), tuple(told))
 

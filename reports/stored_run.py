@@ -91,6 +91,8 @@ class _CandidateData(TypedDict):
     deterministic: bool
     figures: _FiguresData
     disagreement: dict[str, str] | None
+    remark: NotRequired[str]
+    warnings: NotRequired[list[str]]
     plain: NotRequired[_PlainData | None]
 
 
@@ -125,6 +127,8 @@ class StoredCandidate:
     deterministic: bool = True
     disagreement: str | None = None
     figures: Figures = field(default_factory=Figures)
+    remark: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +213,8 @@ def _candidate(data: _CandidateData) -> StoredCandidate:
         data["deterministic"],
         None if doubt is None else doubt["reason"],
         Figures(**{each.name: sums[each.name] for each in fields(Figures)}),
+        data.get("remark", ""),
+        tuple(data.get("warnings", ())),
     )
 
 

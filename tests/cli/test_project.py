@@ -97,11 +97,11 @@ def test_a_candidate_of_the_project_is_a_target(
 
 
 def test_contract_of_the_project_is_declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sixfold.cli.project import chosen
+    from sixfold.cli.project import candidate_of, chosen
 
     (tmp_path / "pyproject.toml").write_text(PROJECT)
     monkeypatch.chdir(tmp_path)
-    plain, declared = chosen([], ("control",))
+    plain, declared = map(candidate_of, chosen([], ("control",)))
     assert plain.contract == type(plain.contract)()
     assert declared.contract.injects_into_history
     assert declared.contract.outside == {"rewind"}

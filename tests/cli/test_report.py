@@ -63,7 +63,7 @@ def test_unknown_format(sixfold: Sixfold, run: Path) -> None:
     outcome = sixfold("report", "run", "--format", "junit", "--format", "pdf")
     assert outcome.code == 3
     assert "unknown format 'pdf'" in outcome.err
-    assert "Use one of markdown, junit, sarif, github, json" in outcome.err
+    assert "Use one of markdown, html, repro, junit, sarif, github, json" in outcome.err
     assert written(run) == set()
 
 
@@ -71,7 +71,7 @@ def test_formats_are_listed(sixfold: Sixfold) -> None:
     outcome = sixfold("report", "--list-formats")
     assert outcome.code == 0
     names = [line.split()[0] for line in outcome.out.splitlines()]
-    assert names[:5] == ["markdown", "junit", "sarif", "github", "json"]
+    assert names[:7] == ["markdown", "html", "repro", "junit", "sarif", "github", "json"]
 
 
 def test_one_finding_is_printed(sixfold: Sixfold, run: Path) -> None:
