@@ -43,10 +43,14 @@ def take_patched() -> frozenset[str]:
     return taken
 
 
+#: The variables as the process holds them: decoding them all costs more than a short history does.
+_VARIABLES: dict[Any, Any] = vars(os.environ).get("_data", os.environ)
+
+
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Put the clocks, dice, reducers and environment variables of the process back after the block."""
-    variables = dict(os.environ)
+    variables = dict(_VARIABLES)
     try:
         yield
     finally:
@@ -54,14 +58,18 @@ def undisturbed() -> Iterator[None]:
             if getattr(module, name) is not original:
                 setattr(module, name, original)
                 _patched.add(f"{module.__name__}.{name}")
-        if os.environ != variables:
+        if variables != _VARIABLES:
             _put_back(variables)
 
 
-def _put_back(variables: dict[str, str]) -> None:
-    now = dict(os.environ)
-    for name in now.keys() | variables.keys():
-        if now.get(name) != variables.get(name):
-            _patched.add(f"os.environ[{name!r}]")
-    os.environ.clear()
-    os.environ.update(variables)
+def _put_back(variables: dict[Any, Any]) -> None:
+    changed = {
+        key for key in variables.keys() | _VARIABLES.keys() if variables.get(key) != _VARIABLES.get(key)
+    }
+    for key in changed:
+        name = os.fsdecode(key)
+        _patched.add(f"os.environ[{name!r}]")
+        if key in variables:
+            os.environ[name] = os.fsdecode(variables[key])
+        else:
+            del os.environ[name]
