@@ -56,10 +56,14 @@ def with_fields(prototype: M, fields: dict[str, Any]) -> M:
     return message
 
 
-def copy_of(message: M) -> M:
-    """Return a copy of `message` as it is."""
+def nested_in(message: BaseMessage) -> tuple[str, ...]:
+    """Return the names of the fields that hold lists and dicts."""
+    return tuple(name for name, value in message.__dict__.items() if isinstance(value, list | dict))
+
+
+def copy_of(message: M, nested: tuple[str, ...] | None = None) -> M:
+    """Return a copy of `message` as it is; `nested` are its fields that hold lists and dicts, where known."""
     fields = message.__dict__.copy()
-    for name, value in fields.items():
-        if value.__class__ not in _PLAIN:
-            fields[name] = copied(value)
+    for name in nested_in(message) if nested is None else nested:
+        fields[name] = copied(fields[name]) if fields[name] else type(fields[name])()
     return with_fields(message, fields)

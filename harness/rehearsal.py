@@ -13,38 +13,64 @@ from typing import Any, NamedTuple
 from langchain_core.messages import BaseMessage
 
 from . import script
-from .copies import copy_of, fields_of
+from .copies import copy_of, fields_of, nested_in
 from .ledger import Utterance
 from .script import Script, Spoken
 from .steps import UserMessage, UserTurn
-from .views import View, view_of
+from .views import View, ViewBook, view_of
 
 
 class Look(NamedTuple):
-    """What a message looks like: its view, and its fields to compare it with later."""
+    """What a message looks like: its view, its fields to compare it with later, and which are nested."""
 
     view: View
     fields: dict[str, Any]
+    nested: tuple[str, ...]
 
 
 class Line(NamedTuple):
-    """A message (or the dict or tuple that stands for one), the utterance it carries, and its look."""
+    """A message (or the dict or tuple that stands for one), the utterance it carries, and its look.
+
+    `loaded` holds what a checkpoint gives back of the message, by the format in which it was stored.
+    """
 
     message: Any
     utterance: Utterance | None
     look: Look | None
+    loaded: dict[str, Any]
 
     def said_anew(self) -> Any:
         """Return a copy of the message."""
-        return deepcopy(self.message) if self.look is None else copy_of(self.message)
+        return deepcopy(self.message) if self.look is None else copy_of(self.message, self.look.nested)
 
 
 def _line(spoken: Spoken) -> Line:
     message = spoken.message
-    look = (
-        Look(view_of(message, message.id), fields_of(message)) if isinstance(message, BaseMessage) else None
-    )
-    return Line(message, spoken.utterance, look)
+    if not isinstance(message, BaseMessage):
+        return Line(message, spoken.utterance, None, {})
+    look = Look(view_of(message, message.id), fields_of(message), nested_in(message))
+    return Line(message, spoken.utterance, look, {})
+
+
+class SaidLines:
+    """The lines that one history has said, by their message objects; `book` is told what they look like."""
+
+    def __init__(self, book: ViewBook) -> None:
+        self._book = book
+        self._lines: dict[int, tuple[BaseMessage, Line, Look]] = {}
+
+    def add(self, message: Any, line: Line) -> None:
+        """Note that `message` says the line, word for word."""
+        if line.look is not None:
+            self._lines[id(message)] = message, line, line.look
+            self._book.expect(message, line.look.view, line.look.fields)
+
+    def line_of(self, message: Any) -> Line | None:
+        """Return the line that `message` says; None when it says none, or was changed."""
+        said = self._lines.get(id(message))
+        if said is None or said[0] is not message or message.__dict__ != said[2].fields:
+            return None
+        return said[1]
 
 
 class Rehearsal:

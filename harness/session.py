@@ -23,7 +23,7 @@ from .history import FaultFired, Fold, Happened, History, HookRan, Mutated, Requ
 from .ledger import Ledger, Utterance
 from .loop import DeterministicLoop
 from .off_script import RunawayLoopError, UnknownToolCallError
-from .rehearsal import Line, Rehearsal
+from .rehearsal import Line, Rehearsal, SaidLines
 from .script import Script, Spoken
 from .views import ViewBook, Views
 
@@ -76,6 +76,7 @@ class Session:
         self._shares = not hooked and lane == "reducer"  # nobody changes what others are shown
         self._rehearsal = Rehearsal(Script(0, ()))
         self._rehearsals: list[Rehearsal] = []
+        self.lines = SaidLines(self.book)
         self._plan = FaultPlan((), world)
         self._faults_before = 0
         self._calls = 0
@@ -208,8 +209,7 @@ class Session:
     def as_new(self, line: Line) -> Any:
         """Return the message of a line, for this history alone; it is known what it looks like."""
         message = line.message if self._shares else line.said_anew()
-        if line.look is not None:
-            self.book.expect(message, line.look.view, line.look.fields)
+        self.lines.add(message, line)
         return message
 
     def _say(self, line: Line) -> Any:

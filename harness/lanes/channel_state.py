@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..rehearsal import SaidLines
 from ..steps import Stored
-from ..stored import written
-from .storable import loaded, stays_as_it_is, through_storage
+from .reloading import reloaded
+from .storable import stays_as_it_is, through_storage
 from .surroundings import Writes
 from .wiring import Wiring
 
@@ -100,12 +101,15 @@ class ChannelState:
             self._channels["messages"] = self._channels["messages"].from_checkpoint(apart)
             self.values["messages"] = apart
 
-    def reload(self, stored: Stored) -> None:
-        """Send every channel through the checkpoint serialiser; messages in the format `stored`."""
+    def reload(self, stored: Stored, lines: SaidLines) -> None:
+        """Send every channel through the checkpoint serialiser; messages in the format `stored`.
+
+        `lines` are those of the script that the history has said.
+        """
         self._forget_untracked()
-        for name, channel in self._channels.items():
-            if name == "messages" and stored != "now" and channel.is_available():
-                self._store(name, lambda messages: loaded(written(stored, messages)))
+        for name in self._channels:
+            if name == "messages":
+                self._store(name, lambda messages: reloaded(messages, stored, lines))
             else:
                 self._store(name)
         self._look()

@@ -104,7 +104,7 @@ class ReducerLane:
 
     def restart(self, stored: Stored = "now") -> None:
         """Renew the middleware and send every channel through the checkpoint serialiser."""
-        self._state.reload("now" if self._resumable else stored)
+        self._state.reload("now" if self._resumable else stored, self._session.lines)
         self._agent.renew(self._session)
 
     def mark(self, turn: int) -> None:

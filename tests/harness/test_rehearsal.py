@@ -1,6 +1,6 @@
 """What was worked out for one history is handed to the next as if it had been made anew."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from langchain.agents.middleware import AgentMiddleware
@@ -10,9 +10,13 @@ from sixfold.harness import rehearsal, script
 from sixfold.harness.agent import build_agent
 from sixfold.harness.candidate import CONTROL, Candidate
 from sixfold.harness.copies import copy_of, fields_of
+from sixfold.harness.lanes.reloading import reloaded
+from sixfold.harness.lanes.storable import loaded, through_storage
 from sixfold.harness.play import LaneName, play
-from sixfold.harness.steps import UserTurn
-from sixfold.harness.views import view_of
+from sixfold.harness.rehearsal import SaidLines
+from sixfold.harness.steps import Stored, UserTurn
+from sixfold.harness.stored import written
+from sixfold.harness.views import ViewBook, view_of
 
 from ..helpers import explored
 
@@ -92,3 +96,26 @@ def test_a_copy_shares_nothing_that_can_be_changed() -> None:
         assert copy.model_fields_set == message.model_fields_set
         assert mutable(copy.__dict__).isdisjoint(mutable(message.__dict__))
         assert fields_of(copy) == message.__dict__
+
+
+@pytest.mark.parametrize("stored", get_args(Stored))
+def test_a_checkpoint_gives_back_a_line_as_the_serialiser_does(stored: Stored) -> None:
+    lines = SaidLines(ViewBook())
+    messages: list[BaseMessage] = []
+    for step in turns():
+        rehearsed = rehearsal.of_turn(step, 3)
+        for number in range(1, rehearsed.script.ends_at() + 1):
+            line = rehearsed.answer(number)
+            messages.append(line.said_anew())
+            lines.add(messages[-1], line)
+    changed = messages[0]
+    changed.additional_kwargs["more"] = "more"
+    unknown = copy_of(messages[1])
+    messages.append(unknown)
+    assert lines.line_of(changed) is None
+    assert lines.line_of(unknown) is None
+    through = through_storage(messages) if stored == "now" else loaded(written(stored, messages))
+    for _ in range(2):
+        again = reloaded(messages, stored, lines)
+        assert again == through
+        assert all(new is not old for new, old in zip(again, messages, strict=True))
