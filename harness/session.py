@@ -124,12 +124,12 @@ class Session:
         self.wrapped.clear()
         if error is not None or stopped:
             self._leave_calls_open()
+            self._answered = self._has_answered()
         if error is not None:
             self.history.records.append(
                 TurnEnded(self.turn, "aborted", self.describe(error), self.injected(error), self._failed)
             )
         elif stopped:
-            self._answered = self._has_answered()
             self.history.records.append(TurnEnded(self.turn, "stopped"))
         else:
             answered = self._has_answered()

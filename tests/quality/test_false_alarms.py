@@ -18,6 +18,7 @@ from sixfold.harness.steps import (
     UserTurn,
 )
 
+from ..corpus.targets.correct import IDLE
 from ..correct import CORRECT
 from ..helpers import SEED, assert_never_violates, codes, scenario_of
 
@@ -74,6 +75,11 @@ TEMPTING: list[tuple[str, Scenario]] = [
 )
 def test_correct_candidate_is_not_blamed(name: str, scenario: Scenario) -> None:
     assert codes(CORRECT[name], scenario) == set()
+
+
+def test_a_turn_whose_last_answer_was_empty_does_not_end_silently_when_it_is_resumed() -> None:
+    crash = (Fault("crash", "after_model"),)
+    assert codes(IDLE, scenario_of(UserTurn(reply="filtered", faults=crash), Continue())) == set()
 
 
 @pytest.mark.parametrize("name", CORRECT)
