@@ -132,8 +132,17 @@ def _reused(sight: Sight) -> int:
 
 
 def _id_growth(reading: Reading, state: Views) -> int:
+    """Return by how much a hook has made the longest id longer; clients have long ids of their own."""
+    by_hooks = {
+        view.id
+        for change in reading.changes
+        if change.by_hook
+        for view in set(change.fold.state) - set(change.before)
+    }
     growth = [0]
     for view in state:
+        if view.id not in by_hooks:
+            continue
         said = reading.ledger.utterances.get(view.says) if view.says else None
         if said is not None and said.id and view.id:
             growth.append(len(view.id) - len(said.id))

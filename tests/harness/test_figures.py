@@ -9,7 +9,8 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from sixfold.harness.candidate import CONTROL, Candidate
 from sixfold.harness.differential import try_out
 from sixfold.harness.figures import Figures, figures
-from sixfold.harness.steps import ToolRound, UserTurn
+from sixfold.harness.history import Fold
+from sixfold.harness.steps import LoadTurn, ToolRound, UserTurn
 from sixfold.models.catalogue import CATALOGUE
 
 from ..helpers import agent_of, scenario_of
@@ -57,3 +58,11 @@ def test_figures_of_two_histories_add_up() -> None:
     assert both.tokens == 2 * one.tokens
     assert both.tokens_per_turn == one.tokens_per_turn
     assert Figures().prefix_reuse is None
+
+
+def test_ids_that_a_client_made_longer_are_not_the_candidates() -> None:
+    twice = scenario_of(LoadTurn(calls=1, arrangement="result_twice"), UserTurn())
+    trial = try_out(agent_of(CONTROL), twice)
+    last = [record for record in trial.history.records if isinstance(record, Fold)][-1]
+    assert "t1.1.0.twice" in [view.id for view in last.state]
+    assert figures(trial.reading).id_growth == 0
