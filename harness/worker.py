@@ -8,11 +8,12 @@ from __future__ import annotations
 import faulthandler
 import os
 import resource
+import select
 import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from langchain_core.messages import HumanMessage
 
@@ -39,7 +40,7 @@ _CHUNK = 1 << 16
 #: An address space so many times the memory that a history may use is never needed to use so much.
 _ADDRESSES = 8
 
-#: A worker that has been left alone by its watchdog ends itself after so many times the limit of a history.
+#: A worker whose watchdog has gone ends itself in a history after so many times the limit of one.
 _ORPHANED = 5.0
 
 
@@ -51,7 +52,11 @@ class Pipes:
         self._writing = writing
         self._rest = b""
         self._seal = ""
-        self._read, self._write = os.read, os.write
+        self._read, self._write, self._select = os.read, os.write, select.select
+
+    def is_quiet(self, seconds: float) -> bool:
+        """Tell whether nothing comes within `seconds`."""
+        return not self._rest and not self._select([self._reading], [], [], seconds)[0]
 
     def receive(self) -> dict[str, Any] | None:
         """Return the next question; None when the watchdog has gone."""
@@ -99,20 +104,46 @@ def serve(load: Callable[[str], Candidate], pipes: Pipes, printed: Callable[[], 
         except SixfoldError as error:
             pipes.send({"refused": [error.cause, error.place, error.remedy], "code": int(error.exit_code)})
             return
-        after_play.append(lambda: pipes.send({"beat": True}))
         _limit_addresses(int(first["memory"]) * _ADDRESSES)
         pipes.send({"ok": introduce(subject), "printed": printed()})
         _answer_all(subject, pipes, printed, patience=float(first["seconds"]) * _ORPHANED)
 
 
+class _Leash:
+    """Ends the process when it has not come back from one history for `patience` seconds.
+
+    It is let go while nobody asks: then the end of the pipe tells that the watchdog has gone.
+    """
+
+    def __init__(self, patience: float, nowhere: IO[str]) -> None:
+        self._patience = patience
+        self._nowhere = nowhere
+        self._since: float | None = None
+        #: Each renewal starts a thread, so it waits for so many seconds.
+        self.renewed_every = patience / 8
+
+    def hold(self) -> None:
+        """Begin to wait anew."""
+        if self._since is None or stopwatch() - self._since > self.renewed_every:
+            self._since = stopwatch()
+            faulthandler.dump_traceback_later(self._patience, exit=True, file=self._nowhere)
+
+    def let_go(self) -> None:
+        """Do not wait."""
+        self._since = None
+        faulthandler.cancel_dump_traceback_later()
+
+
 def _answer_all(subject: Local, pipes: Pipes, printed: Callable[[], int], *, patience: float) -> None:
-    armed = 0.0
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        leash = _Leash(patience, nowhere)
+        after_play.extend((leash.hold, lambda: pipes.send({"beat": True})))
         while True:
-            if not armed or stopwatch() - armed > patience / 4:
-                armed = stopwatch()
-                faulthandler.dump_traceback_later(patience, exit=True, file=nowhere)
+            leash.hold()
+            if pipes.is_quiet(leash.renewed_every):
+                leash.let_go()
             question = pipes.receive()
+            leash.hold()
             if question is None:
                 return
             try:

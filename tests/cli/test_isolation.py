@@ -2,10 +2,16 @@
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from sixfold.cli.subjects import subjects
+from sixfold.harness.deaths import Limits
+from sixfold.harness.scenario import Scenario
+from sixfold.harness.steps import UserTurn
 
 from .conftest import Sixfold
 
@@ -188,3 +194,13 @@ def test_wiring_is_shown_without_loading_it_here(sixfold: Sixfold, tmp_path: Pat
     outcome = sixfold("run", "--isolate", "--show-wiring", "who.py:Prompts")
     assert (outcome.code, outcome.out) == (0, "who.py:Prompts: Prompts()\n")
     assert str(os.getpid()) not in (tmp_path / "loaded").read_text().split()
+
+
+def test_worker_that_is_not_asked_for_long_lives_on(tmp_path: Path) -> None:
+    limits, scenario = Limits(history=0.5), Scenario((UserTurn(),))
+    with subjects([f"{tmp_path}/mine.py:Prompts"], isolated=True, limits=limits) as [subject]:
+        for pause in (0.0, 4.0):
+            time.sleep(pause)
+            assert not subject.look(scenario, invariants=(), comparing=False).lost
+        assert not subject.unsteady
+        assert subject.warnings() == ()
