@@ -15,7 +15,7 @@ from ..ledger import Ledger, Utterance
 from ..tokens import mentions
 from ..views import View, Views
 from .states import edited_in_place, gone, said
-from .tool_calls import CallScan, Problem, calls_of, in_order
+from .tool_calls import CallScan, Problem, closed_before, in_order
 
 #: Where a violation that no hook caused is said to show.
 REQUEST = "request"
@@ -202,9 +202,8 @@ class Reading:
             if messages[:seen] == previous.request.messages:
                 return self._scan.copy().read(messages[seen:])
             return CallScan().read(messages)
-        start = min(lasting(previous.request, previous.state), len(messages) - 1)
-        while start > 0 and (messages[start].role == "tool" or calls_of(messages[start - 1])):
-            start -= 1
+        kept = lasting(previous.request, previous.state)
+        start = closed_before(messages, kept, cut=kept < len(previous.request.messages))
         return None if in_order(messages[start:]) else CallScan().read(messages)
 
     def _follow(self, index: int, record: Record) -> None:

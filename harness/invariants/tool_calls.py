@@ -116,3 +116,17 @@ def in_order(views: Views) -> bool:
         elif view.calls or view.extra:
             waiting = list(calls_of(view))
     return not waiting
+
+
+def closed_before(views: Views, place: int, *, cut: bool) -> int:
+    """Return from where to look at a request whose messages up to `place` were in order once.
+
+    `cut` tells whether others stood behind them then: results among those answer their calls no longer.
+    """
+    start = min(place, len(views) - 1)
+    while start > 0:
+        before = views[start - 1]
+        if views[start].role != "tool" and not calls_of(before) and not (cut and before.role == "tool"):
+            break
+        start -= 1
+    return start

@@ -2,19 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from sixfold.harness.agent import Agent, build_agent
 from sixfold.harness.candidate import CONTROL, Candidate
-from sixfold.harness.history import Requested
+from sixfold.harness.history import Fold, History, Requested
 from sixfold.harness.invariants import registry
 from sixfold.harness.invariants.reading import Reading
 from sixfold.harness.invariants.tool_calls import CallScan
 from sixfold.harness.lanes.wiring import Wiring
+from sixfold.harness.ledger import Ledger
 from sixfold.harness.play import Player, play
 from sixfold.harness.scenario import Scenario
 from sixfold.harness.steps import ToolCall, ToolRound, UserTurn
+from sixfold.harness.views import ViewBook
 from sixfold.models.catalogue import CATALOGUE
 
 from ..helpers import explored
@@ -87,3 +91,26 @@ def test_a_request_that_goes_on_from_another_is_read_on() -> None:
             assert rejected.get(id(sight), []) == CallScan().read(messages).problems(), messages
             read_on += previous is not None and id(previous) in rejected and sight.extends
     assert read_on
+
+
+def test_a_result_that_one_request_had_added_answers_no_call_in_the_next() -> None:
+    calls: list[Any] = [{"name": "lookup", "args": {}, "id": c, "type": "tool_call"} for c in ("c1", "c2")]
+    said = [HumanMessage("?", id="u1"), AIMessage("!", id="a1", tool_calls=calls)]
+    said.append(ToolMessage("one", tool_call_id="c1", id="t1"))
+    book = ViewBook()
+    state, next_question = book.views(said), book.views([HumanMessage("??", id="u2")])
+    patched = (*state, *book.views([ToolMessage("made up", tool_call_id="c2", id="t2")]))
+    later = (*state, *next_question)
+    history = History(
+        "patches once",
+        "reducer",
+        [
+            Fold(1, "tools", state, state),
+            Requested(1, 1, "", patched, "Patches.wrap_model_call"),
+            Fold(2, "user", next_question, later),
+            Requested(2, 1, "", later, ""),
+        ],
+    )
+    [(sight, problems)] = Reading(Ledger(), history).rejected_since(0)
+    assert sight.request.messages == later
+    assert problems == CallScan().read(later).problems()
