@@ -218,11 +218,19 @@ class ViewBook:
 
 
 def _written(metadata: dict[str, Any]) -> str:
-    """Return metadata as JSON, or as Python shows it when its keys are not all text."""
+    """Return metadata as JSON; what JSON cannot hold, such as keys of several types, as Python shows it."""
     try:
         return _ENCODER.encode(metadata)
     except (TypeError, ValueError):
-        return repr(metadata)
+        return _ENCODER.encode({str(key): _shown(value) for key, value in metadata.items()})
+
+
+def _shown(value: Any) -> Any:
+    try:
+        _ENCODER.encode(value)
+    except (TypeError, ValueError):
+        return repr(value)
+    return value
 
 
 @lru_cache(maxsize=8_192)

@@ -28,8 +28,9 @@ def calls_of(view: View) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4_096)
 def _raw_calls(extra: str) -> tuple[str, ...]:
-    raw = json.loads(extra).get("tool_calls") or ()
-    return tuple(str(call.get("id")) for call in raw if isinstance(call, dict))
+    raw = json.loads(extra).get("tool_calls")
+    calls = raw if isinstance(raw, list) else ()
+    return tuple(str(call.get("id")) for call in calls if isinstance(call, dict))
 
 
 class CallScan:

@@ -12,7 +12,7 @@ from sixfold.harness.candidate import CONTROL, Candidate
 from sixfold.harness.history import Fold, History, Requested
 from sixfold.harness.invariants import registry
 from sixfold.harness.invariants.reading import Reading
-from sixfold.harness.invariants.tool_calls import CallScan
+from sixfold.harness.invariants.tool_calls import CallScan, in_order
 from sixfold.harness.lanes.wiring import Wiring
 from sixfold.harness.ledger import Ledger
 from sixfold.harness.play import Player, play
@@ -114,3 +114,10 @@ def test_a_result_that_one_request_had_added_answers_no_call_in_the_next() -> No
     [(sight, problems)] = Reading(Ledger(), history).rejected_since(0)
     assert sight.request.messages == later
     assert problems == CallScan().read(later).problems()
+
+
+@pytest.mark.parametrize("metadata", [{1: "mixed", "b": 2}, {"tool_calls": 3}, {"tool_calls": {"id": "c"}}])
+def test_metadata_that_no_provider_sent_makes_no_calls(metadata: dict[Any, Any]) -> None:
+    views = ViewBook().views([AIMessage("!", id="a1", additional_kwargs=metadata)])
+    assert in_order(views)
+    assert CallScan().read(views).problems() == []
