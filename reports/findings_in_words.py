@@ -13,6 +13,7 @@ from ..harness.on_wire import WIRE_ONLY
 from ..harness.providers import PROVIDERS
 from ..harness.reachability import GOALS
 from ..harness.rules import rule_by_code
+from ..harness.verdicts import Verdict
 from .picture import timeline
 from .stored_run import StoredCandidate, StoredRun
 
@@ -71,7 +72,13 @@ def doubts(candidate: StoredCandidate, number: int) -> list[str]:
     if not candidate.deterministic:
         found.append("not deterministic: two replays of one scenario differ")
     goals = [goal for goal in candidate.unreached if number in GOALS.get(goal, ())]
-    return found + [f"never reached: {harmless(goal, 200)}" for goal in goals]
+    found += [f"never reached: {harmless(goal, 200)}" for goal in goals]
+    if not found and candidate.verdicts.get(number) is Verdict.INCONCLUSIVE:
+        # It was given up before the run was over: its warnings say why.
+        found += [harmless(warning, 400) for warning in candidate.warnings] or [
+            "it was not played to the end"
+        ]
+    return found
 
 
 def not_judged(code: str, versions: dict[str, str]) -> str | None:

@@ -17,6 +17,9 @@ from .runs import SCHEMAS
 
 ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+#: The verdicts of a candidate that has ended its process too often: one is certain, the others are not.
+GIVEN_UP = dict.fromkeys(range(1, 6), Verdict.INCONCLUSIVE) | {6: Verdict.VIOLATED}
+
 
 def parsed(run: StoredRun) -> Element:
     text = files(run)[FILE]
@@ -103,6 +106,12 @@ def only(run: StoredRun, **changes: object) -> StoredRun:
         ({"deterministic": False}, {1, 2, 3, 4, 5, 6}, "not deterministic"),
         ({"disagreement": "6.lanes: they differ"}, {1, 2, 3, 4, 5, 6}, "6.lanes: they differ"),
         ({"unreached": ("compaction",)}, {4, 5}, "never reached: compaction"),
+        (
+            {"verdicts": GIVEN_UP, "warnings": ("given up after 3 histories that ended its process",)},
+            {1, 2, 3, 4, 5},
+            "given up after 3 histories",
+        ),
+        ({"verdicts": GIVEN_UP}, {1, 2, 3, 4, 5}, "not played to the end"),
     ],
 )
 def test_what_is_in_doubt_is_skipped_with_the_reason(
