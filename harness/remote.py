@@ -92,16 +92,20 @@ class Remote:
             answer = self._ask("look", scenario, invariants=invariants, comparing=comparing)
             return self._read(Outcome, answer)
         except DeathError as death:
-            self._deaths[death.kind] += 1
+            self._count(death)
             known = self._broken or self._deaths[death.kind] > 1
             trial = None if known else self._tell("reducer", scenario, self._limits.history)
-            if self.given_up:
-                self._warn(f"given up after {self._deaths[death.kind]} histories that ended its process")
             if trial is not None:
                 return outcome_of_death(trial, invariants)
             if not known:
                 self._doubt(death, "its variants" if comparing else "a history")
             return Outcome(lost=True)
+
+    def _count(self, death: DeathError) -> None:
+        """Count a death; the one that is enough is told."""
+        self._deaths[death.kind] += 1
+        if self._deaths[death.kind] == ENOUGH_DEATHS and not self._broken:
+            self._warn(f"given up after {ENOUGH_DEATHS} histories that ended its process")
 
     def _doubt(self, death: DeathError, where: str) -> None:
         """Note a death that cannot be shown again."""
@@ -142,7 +146,7 @@ class Remote:
         try:
             return read_as(tuple[str, ...], self._ask("members", scenario, code=key.code, place=key.place))
         except DeathError as death:
-            self._deaths[death.kind] += 1
+            self._count(death)
             return ()
 
     def trial(
@@ -168,7 +172,7 @@ class Remote:
         try:
             return self._ask("deterministic", scenario) is True
         except DeathError as death:
-            self._deaths[death.kind] += 1
+            self._count(death)
             return False
 
     def compare_lanes(self, scenario: Scenario, *, invariants: Invariants, comparing: bool) -> LanesCompared:
@@ -191,7 +195,7 @@ class Remote:
         try:
             return self._read(tuple[Answer, ...], self._ask("providers", scenario, code=code, record=record))
         except DeathError as death:
-            self._deaths[death.kind] += 1
+            self._count(death)
             return ()
 
     def warnings(self) -> tuple[str, ...]:

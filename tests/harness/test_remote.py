@@ -15,6 +15,7 @@ from sixfold.harness.introduction import introduce
 from sixfold.harness.messages import line_of, message_in
 from sixfold.harness.remote import DEATH_ATTEMPTS, ENOUGH_DEATHS, Remote
 from sixfold.harness.scenario import Scenario, from_json
+from sixfold.harness.steps import UserTurn
 from sixfold.harness.subject import Subject, subject_of
 from sixfold.harness.traces import LEAKS, Traces
 from sixfold.harness.verdicts import Verdict
@@ -77,6 +78,14 @@ def test_deaths_of_one_kind_are_one_finding_and_cost_a_bounded_number_of_workers
     remote = result.candidates[1]
     assert remote.verdicts[6] is Verdict.VIOLATED
     assert {remote.verdicts[number] for number in range(1, 6)} == {Verdict.INCONCLUSIVE}
+
+
+def test_giving_up_is_told_once() -> None:
+    starts: Any = lambda: Fake([], "hang", lambda _scenario: True)  # noqa: E731
+    subject = Remote(starts, LIMITS)
+    for number in range(1, ENOUGH_DEATHS + 3):
+        subject.look(Scenario((UserTurn(),) * number), invariants=(), comparing=False)
+    assert subject.warnings() == (f"given up after {ENOUGH_DEATHS} histories that ended its process",)
 
 
 def test_candidate_that_dies_rarely_is_played_on() -> None:
