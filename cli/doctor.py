@@ -7,7 +7,6 @@ import sys
 from dataclasses import asdict
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from ..harness.conformance import Answer, examine, is_ready
@@ -17,6 +16,7 @@ from ..harness.harmless import harmless
 from ..harness.scenario import Scenario
 from ..reports.terminal import say
 from ..strategies.scenarios import explore
+from .console import console
 from .quiet import quiet
 from .subjects import subjects
 
@@ -55,11 +55,11 @@ def doctor_command(
 
 
 def _print(name: str, answers: tuple[Answer, ...], *, ready: bool) -> None:
-    console = Console()
-    say(console, Text(harmless(name, 400), style="bold"))
+    out = console()
+    say(out, Text(harmless(name, 400), style="bold"))
     for answer in answers:
-        say(console, Text.assemble((f"{answer.state:<8}", _STYLES[answer.state]), answer.question), 2)
-        say(console, harmless(answer.says, 2000), 10)
+        say(out, Text.assemble((f"{answer.state:<8}", _STYLES[answer.state]), answer.question), 2)
+        say(out, harmless(answer.says, 2000), 10)
     problems = sum(answer.state == "problem" for answer in answers)
     end = "ready" if ready else f"{problems} problem{'s' * (problems != 1)} to fix first"
-    say(console, Text(end, style="green" if ready else "bold red"))
+    say(out, Text(end, style="green" if ready else "bold red"))

@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 from rich.text import Text
 
 from sixfold.cli.console import console
+from sixfold.cli.doctor import doctor_command
 
 from .conftest import Sixfold
 
@@ -65,6 +67,19 @@ def test_a_dumb_terminal_gets_text_only(tmp_path: Path) -> None:
     assert "\x1b" not in sent
     assert "Candidates × invariants" in sent
     assert [line for line in sent.splitlines() if len(line) > WIDTH] == []
+
+
+def test_doctor_writes_no_escape_sequence_without_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in environment(TERM="xterm-256color", NO_COLOR="1").items():
+        monkeypatch.setenv(name, value)
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w") as file:
+        monkeypatch.setattr(sys, "stdout", file)
+        with pytest.raises(typer.Exit):
+            doctor_command("deerflow", histories=1, output_format="terminal", timeout=20.0, isolated=False)
+    sent = read_all(ours)
+    assert "is it deterministic?" in sent
+    assert "\x1b" not in sent
 
 
 def styled(monkeypatch: pytest.MonkeyPatch, **more: str) -> str:
