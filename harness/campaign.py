@@ -191,7 +191,9 @@ class Campaign:
         else:
             compared = self._compare_lanes(subject, scenario, comparing=True)
             confirmed = None if compared is None else key in compared.violated
-        beside = [self._beside(other, scenario, key.code) for other in self._others_than(subject)]
+        others = (self._beside(other, scenario, key.code) for other in self._others_than(subject))
+        # Of a candidate that was lost nothing is known, least of all that it holds.
+        beside = [trial for trial in others if trial.history.records]
         finding = Finding(
             signature,
             scenario,

@@ -80,6 +80,23 @@ def test_deaths_of_one_kind_are_one_finding_and_cost_a_bounded_number_of_workers
     assert {remote.verdicts[number] for number in range(1, 6)} == {Verdict.INCONCLUSIVE}
 
 
+class LostBeside(Fake):
+    """Dies whenever everything is to be told of a history, and never when that is played step by step."""
+
+    def ask(self, question: dict[str, Any], *, seconds: float, on_told: Any = None) -> Any:
+        if question["ask"] == "trial":
+            raise DeathError("exit", "as it was told")
+        return super().ask(question, seconds=seconds, on_told=on_told)
+
+
+def test_who_was_lost_beside_a_finding_does_not_hold() -> None:
+    starts: Any = lambda: LostBeside([], "exit", lambda _scenario: False)  # noqa: E731
+    flawed = PLANTED["2.duplicate"].flawed
+    result = Campaign([flawed, Remote(starts, LIMITS)], Options(max_histories=60)).run(explore)
+    assert result.findings
+    assert {name for finding in result.findings for name in finding.held_by} <= {"control"}
+
+
 def test_giving_up_is_told_once() -> None:
     starts: Any = lambda: Fake([], "hang", lambda _scenario: True)  # noqa: E731
     subject = Remote(starts, LIMITS)
