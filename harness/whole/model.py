@@ -111,8 +111,7 @@ class WholeAgentModel(FakeChatModel):
         choice = kwargs.get("tool_choice")
         forced = None
         if known and choice not in (None, "auto", "none", False):
-            names = {tool.name: tool for tool in known}
-            forced = names.get(choice) if isinstance(choice, str) and choice in names else known[-1]
+            forced = {tool.name: tool for tool in known}.get(_named_in(choice), known[-1])
         form = "structured" if "ls_structured_output_format" in kwargs else "tools" if known else "settings"
         return self._bound(form=form, tools=known, forced=forced, as_json=_schema_in(kwargs))
 
@@ -164,6 +163,14 @@ class WholeAgentModel(FakeChatModel):
         elif self.as_json is not None and not answer.tool_calls:
             answer.content = json.dumps(value_for(self.as_json, text), ensure_ascii=False)
         return answer
+
+
+def _named_in(choice: Any) -> str:
+    """Return the tool that a `tool_choice` names, as text or as OpenAI or Anthropic write it; or nothing."""
+    if isinstance(choice, dict):
+        function = choice.get("function")
+        choice = (function if isinstance(function, dict) else choice).get("name")
+    return choice if isinstance(choice, str) else ""
 
 
 def _schema_in(kwargs: dict[str, Any]) -> dict[str, Any] | None:

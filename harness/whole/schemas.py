@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 #: How deep a value is nested at most; what is deeper is left empty.
@@ -30,14 +31,30 @@ def _value(schema: dict[str, Any], text: str, known: dict[str, Any], depth: int)
         case "array":
             wanted = schema.get("minItems", 0) if depth < _DEEPEST else 0
             return [_value(schema.get("items", {}), text, known, depth + 1) for _ in range(wanted)]
-        case "integer" | "number":
-            return max(1, schema.get("minimum", 1))
+        case "integer" | "number" as number:
+            return _number(schema, whole=number == "integer")
         case "boolean":
             return False
         case "null":
             return None
         case _:
-            return text
+            return text[: schema.get("maxLength")]
+
+
+def _number(schema: dict[str, Any], *, whole: bool) -> int | float:
+    """Return a number within the bounds of the schema: 1 where it is."""
+    least, above = schema.get("minimum", -inf), schema.get("exclusiveMinimum", -inf)
+    most, below = schema.get("maximum", inf), schema.get("exclusiveMaximum", inf)
+    between: list[int | float] = [
+        1,
+        max(least, above),
+        max(least, above) + 1,
+        min(most, below),
+        min(most, below) - 1,
+    ]
+    if not whole:
+        between.append((max(least, above) + min(most, below)) / 2)
+    return next((n for n in between if least <= n <= most and above < n < below), 1)
 
 
 def _object(schema: dict[str, Any], text: str, known: dict[str, Any], depth: int) -> dict[str, Any]:

@@ -27,6 +27,8 @@ from sixfold.harness.steps import (
     ToolRound,
     UserTurn,
 )
+from sixfold.harness.whole.model import WholeAgentModel
+from sixfold.harness.whole.schemas import value_for
 from sixfold.models.resolve import resolve
 from sixfold.strategies.scenarios import explore
 
@@ -275,3 +277,43 @@ def test_a_factory_that_cannot_be_run_is_told_why(tmp_path: Path, source: str) -
         build_agent(resolve(f"{path}:make"), direct=True)
     assert told.value.place == f"{path}:make"
     assert told.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "integer"}, 1),
+        ({"type": "integer", "exclusiveMinimum": 5}, 6),
+        ({"type": "integer", "minimum": 3, "maximum": 3}, 3),
+        ({"type": "integer", "maximum": 0}, 0),
+        ({"type": "number", "minimum": 0, "exclusiveMaximum": 1}, 0),
+        ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, 0.5),
+        ({"type": "string", "maxLength": 3}, "tex"),
+    ],
+)
+def test_values_keep_to_the_bounds_of_their_schema(schema: dict[str, Any], value: object) -> None:
+    assert value_for(schema, "text") == value
+
+
+def _search(query: str) -> str:
+    """Search."""
+    return query
+
+
+def _reply(text: str) -> str:
+    """Reply."""
+    return text
+
+
+@pytest.mark.parametrize(
+    ("choice", "forced"),
+    [
+        ("_search", "_search"),
+        ({"type": "function", "function": {"name": "_search"}}, "_search"),
+        ({"type": "tool", "name": "_search"}, "_search"),
+        ("any", "_reply"),
+    ],
+)
+def test_a_choice_that_names_a_tool_forces_that_tool(choice: Any, forced: str) -> None:
+    model = WholeAgentModel.create(max_input_tokens=100)
+    assert model.bind_tools([_search, _reply], tool_choice=choice).forced.name == forced
