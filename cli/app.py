@@ -1,4 +1,4 @@
-"""The command line: `sixfold run`, `replay`, `report`, `explain` and `list`.
+"""The command line: `sixfold run`, `replay`, `report`, `explain`, `list`, `init` and `doctor`.
 
 Heavy imports happen inside the commands, so that `--help` answers at once.
 """
@@ -59,7 +59,8 @@ def run(
         list[str] | None,
         typer.Argument(
             metavar="[TARGET]...",
-            help="Catalogue names, pkg.module:Name or path/to/file.py:name; five of the catalogue without.",
+            help="Catalogue names, pkg.module:Name or path/to/file.py:name; without, the candidates in "
+            "pyproject.toml, or five of the catalogue.",
             show_default=False,
         ),
     ] = None,
@@ -120,7 +121,9 @@ def replay(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TARGET]...", help="Candidates to play it on; control without any.", show_default=False
+            metavar="[TARGET]...",
+            help="Candidates to play it on; without, those in pyproject.toml, or control.",
+            show_default=False,
         ),
     ] = None,
     lane: Annotated[str, typer.Option(help="reducer, or graph for the real create_agent graph.")] = "reducer",

@@ -81,7 +81,7 @@ def run_command(
     timeout: float = Limits().history,
     isolated: bool = True,
 ) -> None:
-    """Run a campaign over `targets` (five of the catalogue without any) and exit with its code."""
+    """Run a campaign over `targets` (without any, over what `chosen` takes) and exit with its code."""
     if output_format not in _FORMATS:
         raise SixfoldError(
             f"unknown format {output_format!r}", place="--format", remedy=f"Use one of {', '.join(_FORMATS)}."
