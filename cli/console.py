@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO
 
 from rich.console import Console
@@ -16,3 +19,18 @@ def console(file: IO[str] | None = None) -> Console:
     """
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM", "") in ("dumb", "unknown")
     return Console(file=file, color_system=None if plain else "auto")
+
+
+@contextmanager
+def readers_may_leave() -> Iterator[None]:
+    """Go on behind the block when nobody reads standard output any more: what was found was found."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+    except SystemExit as stop:
+        # Rich ends the process itself then, once it has sent the rest of its output nowhere.
+        if not isinstance(stop.__context__, BrokenPipeError):
+            raise

@@ -18,6 +18,10 @@ from .project import RunDefaults
 _UsageError: Any = typer.BadParameter.__mro__[2]
 
 
+#: What shells expect of a command that Ctrl-C has ended; Typer exits with it, too.
+_INTERRUPTED = 130
+
+
 def _complain(cause: str, place: str, remedy: str) -> None:
     """Print an error; text of targets and files in it must not reach the terminal raw."""
     print(f"error: {harmless(cause, 2000)}\n  where: {harmless(place, 1000)}", file=sys.stderr)
@@ -42,8 +46,7 @@ def guarded(app: Callable[..., object]) -> None:
         error.show()
         code = ExitCode.USAGE
     except (typer.Abort, KeyboardInterrupt):
-        print("interrupted", file=sys.stderr)
-        code = 130
+        code = _INTERRUPTED
     except SixfoldError as error:
         _complain(error.cause, error.place, error.remedy)
         code = error.exit_code
@@ -65,4 +68,6 @@ def guarded(app: Callable[..., object]) -> None:
             print(harmless(line), file=sys.stderr)
         print("error: this is a bug of Sixfold; please report it with the lines above", file=sys.stderr)
         code = ExitCode.BROKEN_HARNESS
+    if code == _INTERRUPTED:
+        print("interrupted: nothing is reported of what was not finished", file=sys.stderr)
     sys.exit(int(code) if isinstance(code, int) else 0)

@@ -22,7 +22,7 @@ from ..models.catalogue import DEFAULT_TARGETS
 from ..reports import json_report, terminal
 from ..reports.progress import ProgressBar
 from ..strategies.scenarios import explore
-from .console import console
+from .console import console, readers_may_leave
 from .events import STDOUT, follower, saved_events
 from .project import chosen
 from .quiet import quiet
@@ -107,13 +107,16 @@ def run_command(
     for name, error in campaign.stream.broken:
         what = harmless(f"warning: {name} broke and was left out: {type(error).__name__}: {error}")
         messages.print(what, markup=False)
-    if output_format == "json":
-        sys.stdout.write(json_report.render(result).encode("utf-8", "backslashreplace").decode())
-    else:
-        shown = messages if events == STDOUT else console()
-        terminal.print_result(shown, result, replay=f"sixfold replay {report_dir}/latest")
-        if folder in campaign.stream.listeners:
-            messages.print(f"saved in {folder.path}", markup=False)
+    with readers_may_leave():
+        if output_format == "json":
+            sys.stdout.write(json_report.render(result).encode("utf-8", "backslashreplace").decode())
         else:
-            messages.print(f"NOT saved: {folder.path} is incomplete; see the warning above", markup=False)
+            shown = messages if events == STDOUT else console()
+            terminal.print_result(shown, result, replay=f"sixfold replay {report_dir}/latest")
+    if folder not in campaign.stream.listeners:
+        messages.print(f"NOT saved: {folder.path} is incomplete; see the warning above", markup=False)
+    elif output_format != "json":
+        messages.print(
+            f"saved in {folder.path}; `sixfold report` writes issue texts, tests and pages", markup=False
+        )
     raise typer.Exit(exit_code(result))

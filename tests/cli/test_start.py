@@ -61,7 +61,9 @@ def test_usage_error_in_a_real_process(tmp_path: Path) -> None:
 
 
 def test_closed_pipe_is_no_error(tmp_path: Path) -> None:
-    command = f"{COMMAND} run deerflow-4667 --max-histories 20 --report-dir {tmp_path} | head -1"
+    run = f"{COMMAND} run deerflow-4667 --max-histories 20 --report-dir {tmp_path}"
+    command = f"set -o pipefail; {run} | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1  # there are findings, whoever reads them
     assert "Traceback" not in done.stderr
     assert "Broken pipe" not in done.stderr
