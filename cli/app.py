@@ -216,6 +216,54 @@ def doctor(
     doctor_command(target, histories=histories, output_format=format, timeout=timeout, isolated=isolate)
 
 
+@app.command("import")
+def import_histories(
+    file: Annotated[
+        Path, typer.Argument(help="JSON messages, or a SQLite database of LangGraph checkpoints.")
+    ],
+    thread: Annotated[
+        str | None, typer.Option(help="Import this thread only; all of them without.", show_default=False)
+    ] = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact",
+            help="Also write the messages with all words replaced, and name no thread anywhere.",
+        ),
+    ] = False,
+    into: Annotated[
+        Path | None,
+        typer.Option(help="Where files are written; .sixfold/imported/FILE without.", show_default=False),
+    ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TARGET",
+            help="Play what was imported on this target, and shrink what fails; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    report_dir: Annotated[Path, typer.Option(help="Where the run folder of --on is made.")] = Path(
+        ".sixfold/runs"
+    ),
+    timeout: Timeout = 20.0,
+    isolate: Isolate = True,
+) -> None:
+    """Turn real histories into scenarios; no word of them gets into a scenario."""
+    from .imported import import_command
+
+    import_command(
+        file,
+        thread=thread,
+        redact=redact,
+        into=into,
+        targets=on or (),
+        timeout=timeout,
+        isolated=isolate,
+        report_dir=report_dir,
+    )
+
+
 def main() -> None:
     """Run the command line: the entry point `sixfold`."""
     from .guard import guarded

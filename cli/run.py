@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from ..harness.campaign import Campaign
+from ..harness.campaign import Campaign, Explore
 from ..harness.candidate import Candidate
 from ..harness.deaths import Limits
 from ..harness.errors import ExitCode, SixfoldError
@@ -80,8 +80,12 @@ def run_command(
     show_wiring: bool = False,
     timeout: float = Limits().history,
     isolated: bool = True,
+    generate: Explore = explore,
 ) -> None:
-    """Run a campaign over `targets` (without any, over what `chosen` takes) and exit with its code."""
+    """Run a campaign over `targets` (without any, over what `chosen` takes) and exit with its code.
+
+    `generate` is where the scenarios come from.
+    """
     if output_format not in _FORMATS:
         raise SixfoldError(
             f"unknown format {output_format!r}", place="--format", remedy=f"Use one of {', '.join(_FORMATS)}."
@@ -100,7 +104,7 @@ def run_command(
             campaign = Campaign(opened, options, [bar])
             folder = RunFolder(report_dir, time.strftime("%Y%m%dT%H%M%S"))
             campaign.stream.listeners += [folder, saved_events(folder.path), *followers]
-            result = campaign.run(explore)
+            result = campaign.run(generate)
         lines = printed.lines + printed_by(opened)
     if lines:
         messages.print(f"candidates printed {lines} lines, which are not shown", markup=False)

@@ -78,8 +78,10 @@ class Heard:
 def role_of(data: Any) -> Role | None:
     """Return who speaks in `data`, None when it is not a message of a known shape."""
     if isinstance(data, (list, tuple)):
-        pair = len(data) == 2 and isinstance(data[0], str) and isinstance(data[1], (str, list))
-        return ROLES.get(data[0]) if pair else None
+        match data:
+            case [str(who), str() | list()]:
+                return ROLES.get(who)
+        return None
     if not isinstance(data, Mapping):
         return None
     kind = data.get("role", data.get("type"))

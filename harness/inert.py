@@ -55,7 +55,7 @@ class DecodeError(ValueError):
 def from_msgpack(data: bytes) -> Any:
     """Return the plain data in msgpack bytes of LangGraph. Raises `DecodeError`."""
     try:
-        return _unpacked(data, 0)
+        return without_constructors(_unpacked(data, 0))
     except (ValueError, TypeError, RecursionError) as error:
         raise DecodeError(f"not valid msgpack: {error}") from error
 
@@ -105,9 +105,11 @@ def _hook(depth: int) -> Callable[[int, bytes], Any]:
             return Inert(f"msgpack extension {code}")
         # A message holds messages at no level, so what is inside another constructor needs no reading.
         named = _unpacked(data, depth + 1)
-        if not isinstance(named, list) or len(named) < 3 or not all(isinstance(n, str) for n in named[:2]):
-            return Inert(f"msgpack extension {code}")
-        module, name, fields = named[:3]
+        match named:
+            case [str(module), str(name), fields, *_]:
+                pass
+            case _:
+                return Inert(f"msgpack extension {code}")
         ours = module == "langchain_core.messages" or module.startswith("langchain_core.messages.")
         if code in _MODELS and ours and name in MESSAGE_TYPES and isinstance(fields, dict):
             return {**fields, "type": MESSAGE_TYPES[name]}

@@ -16,21 +16,26 @@ from .heard import IMAGES, ROLES, THINKING
 from .inert import Inert
 from .tokens import token_text
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 #: Keys that stay as they are; all others are replaced.
-KEYS = frozenset(
+KEYS = _words(
     "messages role type content data text id name tool_calls invalid_tool_calls additional_kwargs "
     "response_metadata usage_metadata finish_reason stop_reason function arguments args input tool_call_id "
     "tool_use_id status is_error hide_from_ui lc_source reasoning_content total_tokens input_tokens "
     "output_tokens image_url url source media_type thinking signature reasoning tool_use tool_result "
-    "index error artifact model_provider".split()
+    "index error artifact model_provider"
 )
 #: Values of these keys stay, as far as they are words of a protocol.
 _WORDS = frozenset(
     {*ROLES, *IMAGES, *THINKING}
-    | set(
+    | _words(
         "text tool_use tool_result tool_call function_call invalid_tool_call function base64 url "
         "constructor success error stop length max_tokens tool_calls content_filter end_turn summarization "
-        "summary file input_text output_text".split()
+        "summary file input_text output_text"
     )
 )
 _OPEN = frozenset({"type", "role", "finish_reason", "stop_reason", "status", "lc_source"})
@@ -49,12 +54,13 @@ class Redaction:
 
     def messages(self, messages: list[Any]) -> list[Any]:
         """Return the messages without a word, name or number of theirs."""
-        return [
-            [item[0] if item[0] in ROLES else "other", self._value(item[1], "content")]
-            if isinstance(item, (list, tuple)) and len(item) == 2
-            else self._value(item, "")
-            for item in messages
-        ]
+        return [self._message(item) for item in messages]
+
+    def _message(self, message: Any) -> Any:
+        match message:
+            case [str(who), content] if who in ROLES:
+                return [who, self._value(content, "content")]
+        return self._value(message, "")
 
     def _value(self, value: Any, key: str, *, open_keys: bool = True) -> Any:
         match value:

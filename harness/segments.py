@@ -90,10 +90,10 @@ def segments_of(messages: Sequence[Heard]) -> Taken:
                     current.note("human_between")
                 else:
                     current.humans.append(message)
-            case "ai" if current is None:
-                lost["answer before the first user message"] += 1
-            case "ai":
+            case "ai" if current is not None:
                 current.rounds.append(Round(message))
+            case "ai":
+                lost["answer before the first user message"] += 1
             case _:
                 _take_result(message, segments, lost)
     for segment in segments:

@@ -1,0 +1,128 @@
+"""`sixfold import`: turn real histories into scenarios, and play them on targets."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from ..harness.checkpoints import from_checkpoints, is_database
+from ..harness.errors import SixfoldError
+from ..harness.faults import FaultKind, FaultPlace
+from ..harness.foreign import Conversation, from_dump
+from ..harness.harmless import harmless
+from ..harness.redaction import Redaction
+from ..harness.retelling import Retold
+from ..harness.run_folder import write_atomically
+from ..harness.scenario import Scenario, to_json
+from ..reports.terminal import say
+from .console import console
+from .run import run_command
+
+
+def import_command(
+    path: Path,
+    *,
+    thread: str | None,
+    redact: bool,
+    into: Path | None,
+    targets: Sequence[str],
+    timeout: float,
+    isolated: bool,
+    report_dir: Path,
+) -> None:
+    """Write a scenario for each conversation in the file; with targets, play them and shrink what fails."""
+    conversations, skipped = _read(path, thread)
+    told = [conversation.retold() for conversation in conversations]
+    folder = into or Path(".sixfold/imported") / _slug(path.stem)
+    out = console(sys.stdout)
+    hidden = Redaction()
+    scenarios: list[Scenario] = []
+    files: dict[Path, str] = {}
+    for number, (conversation, retold) in enumerate(zip(conversations, told, strict=True), 1):
+        label = f"conversation {number}" if redact else conversation.name
+        stem = f"{number:04}" if redact else f"{number:04}-{_slug(conversation.name)}"
+        file = folder / f"{stem}.json" if retold.scenario.steps else None
+        if file is not None:
+            files[file] = to_json(retold.scenario)
+            scenarios.append(retold.scenario)
+        if redact:
+            files[folder / f"{stem}.redacted.json"] = _dump(hidden.messages(list(conversation.messages)))
+        _show(out, label, conversation, retold, file)
+    for line in skipped:
+        out.print(Text(f"not read: {'a thread' if redact else harmless(line, 400)}", style="yellow"))
+    for file, text in files.items():
+        write_atomically(file, text)
+    if not scenarios:
+        raise SixfoldError(
+            "no conversation has a message of the user", place=str(path), remedy="Import another file."
+        )
+    if targets:
+        distinct = list(dict.fromkeys(scenarios))
+        say(out, f"playing {len(distinct)} distinct scenarios on {', '.join(map(harmless, targets))}")
+        run_command(
+            list(targets),
+            seed=0,
+            max_histories=len(distinct),
+            budget=None,
+            invariants=(),
+            report_dir=report_dir,
+            output_format="terminal",
+            timeout=timeout,
+            isolated=isolated,
+            generate=_Given(distinct),
+        )
+
+
+class _Given:
+    """Hands over given scenarios in the place of generated ones."""
+
+    def __init__(self, scenarios: Sequence[Scenario]) -> None:
+        self._left = iter(scenarios)
+
+    def __call__(
+        self,
+        visit: Callable[[Scenario], None],
+        *,
+        seed: int,
+        count: int,
+        kinds: frozenset[FaultKind],
+        places: frozenset[FaultPlace],
+    ) -> None:
+        for _, scenario in zip(range(count), self._left, strict=False):
+            visit(scenario)
+
+
+def _read(path: Path, thread: str | None) -> tuple[list[Conversation], list[str]]:
+    if not path.is_file():
+        raise SixfoldError("there is no such file", place=str(path), remedy="Give a JSON file or a database.")
+    if is_database(path):
+        return from_checkpoints(path, thread)
+    found = from_dump(path)
+    chosen = [each for each in found if thread is None or each.name == thread]
+    if not chosen:
+        names = ", ".join(each.name for each in found[:5])
+        raise SixfoldError(f"there is no thread {thread!r}", place=str(path), remedy=f"There are {names}, …")
+    return chosen, []
+
+
+def _show(out: Console, label: str, conversation: Conversation, retold: Retold, file: Path | None) -> None:
+    out.print(Text(harmless(label, 100), style="bold"))
+    counts = f"{retold.messages} messages, {retold.turns} turns, {retold.calls} tool calls"
+    say(out, f"{counts} → {harmless(str(file), 400) if file else 'nothing to play'}", 2)
+    for line in (*conversation.remarks, *retold.lost):
+        say(out, f"not expressed: {harmless(line, 200)}", 2)
+
+
+def _dump(messages: list[object]) -> str:
+    return json.dumps({"messages": messages}, ensure_ascii=False, indent=2) + "\n"
+
+
+def _slug(name: str) -> str:
+    """Return a name that every file system takes."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "unnamed"

@@ -1,0 +1,149 @@
+"""Checkpoints: the conversations in a SQLite database of langgraph-checkpoint-sqlite.
+
+Of each thread the newest checkpoint of the root graph is read, and of that the channel `messages`. The
+database is opened read-only, and what is stored in it is decoded as data (`inert`), never revived.
+Source of the format: `langgraph.checkpoint.sqlite`, `langgraph.checkpoint.serde.jsonplus`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from .errors import SixfoldError
+from .foreign import MAX_BYTES, Conversation, bounded, checked, too_large
+from .harmless import harmless
+from .inert import DecodeError, Inert, from_json, from_msgpack
+
+_MAGIC = b"SQLite format 3\0"
+_COLUMNS = {"thread_id", "checkpoint_ns", "checkpoint_id", "type", "checkpoint"}
+_NEWEST = """
+    SELECT thread_id, MAX(checkpoint_id) FROM checkpoints
+    WHERE checkpoint_ns = '' AND (?1 IS NULL OR thread_id = ?1) GROUP BY thread_id ORDER BY thread_id
+"""
+_ROW = """
+    SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id = ?
+"""
+_PENDING = """
+    SELECT COUNT(*) FROM writes
+    WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id = ? AND channel = 'messages'
+"""
+
+
+def is_database(path: Path) -> bool:
+    """Tell whether the file is a SQLite database."""
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def from_checkpoints(path: Path, thread: str | None = None) -> tuple[list[Conversation], list[str]]:
+    """Read the newest checkpoint of each thread, or of `thread` alone.
+
+    Returns the conversations, and a line for each thread that cannot be read. Raises `SixfoldError`
+    when the database is damaged or of another kind, there is no such thread, or none can be read.
+    """
+    place = str(path)
+    skipped: list[str] = []
+    try:
+        with closing(_opened(path)) as database:
+            _check(database, place)
+            found = list(bounded(_threads(database, place, thread, skipped), place))
+    except sqlite3.Error as error:
+        raise SixfoldError(
+            f"the database cannot be read: {error}",
+            place=place,
+            remedy="Give a copy that `PRAGMA integrity_check` finds sound, with its -wal file beside it.",
+        ) from error
+    if not found:
+        cause = skipped[0] if skipped else "there is no checkpoint of any thread"
+        raise SixfoldError(cause, place=place, remedy="Run the application once with this checkpointer.")
+    return found, skipped
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)
+    # A schema may hold views and functions: what it brings along must not run.
+    database.execute("PRAGMA trusted_schema = OFF")
+    database.execute("PRAGMA query_only = ON")
+    return database
+
+
+def _check(database: sqlite3.Connection, place: str) -> None:
+    """Raise `SixfoldError` unless there is a real table of checkpoints with the columns that are read."""
+    kinds = "SELECT type FROM sqlite_master WHERE name = 'checkpoints' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+    real = database.execute(kinds).fetchall() == [("table",)]
+    columns = {row[1] for row in database.execute("PRAGMA table_info(checkpoints)")} if real else set()
+    if not columns >= _COLUMNS:
+        missing = ", ".join(sorted(_COLUMNS - columns))
+        raise SixfoldError(
+            f"the table `checkpoints` has no {missing}" if real else "there is no table `checkpoints`",
+            place=place,
+            remedy="Give a database that langgraph-checkpoint-sqlite wrote.",
+        )
+
+
+def _threads(
+    database: sqlite3.Connection, place: str, thread: str | None, skipped: list[str]
+) -> Iterator[Conversation]:
+    rows = database.execute(_NEWEST, (thread,)).fetchall()
+    if thread is not None and not rows:
+        known = [str(row[0]) for row in database.execute(_NEWEST + " LIMIT 5", (None,))]
+        raise SixfoldError(
+            f"there is no thread {thread!r}",
+            place=place,
+            remedy=f"There are {', '.join(known)}, …" if known else "There are no threads at all.",
+        )
+    for name, newest in rows:
+        try:
+            yield _conversation(database, place, str(name), str(newest))
+        except SixfoldError as error:
+            if thread is not None:
+                raise
+            skipped.append(f"{harmless(str(name), 100)}: {error.cause}")
+
+
+def _conversation(database: sqlite3.Connection, place: str, name: str, newest: str) -> Conversation:
+    where = f"{place}, thread {name}"
+    try:
+        kind, stored = database.execute(_ROW, (name, newest)).fetchone()
+    except sqlite3.DataError as error:
+        raise too_large("its newest checkpoint is too large", where, MAX_BYTES) from error
+    messages = _messages(_decoded(kind, stored, where), where)
+    tables = database.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'writes'")
+    pending = database.execute(_PENDING, (name, newest)).fetchone()[0] if tables.fetchone() else 0
+    remarks = (f"{pending} × write that was still pending",) if pending else ()
+    return Conversation(name, messages, remarks)
+
+
+def _decoded(kind: Any, stored: Any, place: str) -> Any:
+    readers = {"msgpack": from_msgpack, "json": from_json}
+    if kind not in readers or not isinstance(stored, (bytes, str)):
+        raise SixfoldError(
+            f"the checkpoint is stored as {kind!r}, which is not read",
+            place=place,
+            remedy="Only msgpack and JSON are read: reading a pickle or an encrypted one would run code "
+            "or need keys.",
+        )
+    try:
+        return readers[kind](stored if isinstance(stored, bytes) else stored.encode())
+    except DecodeError as error:
+        raise SixfoldError(
+            f"the checkpoint is damaged: {error}", place=place, remedy="Leave this thread out."
+        ) from error
+
+
+def _messages(checkpoint: Any, place: str) -> tuple[Any, ...]:
+    values = checkpoint.get("channel_values") if isinstance(checkpoint, dict) else None
+    messages = values.get("messages") if isinstance(values, dict) else None
+    if isinstance(messages, list):
+        return checked(messages, place)
+    what = f" but {messages.what}" if isinstance(messages, Inert) else ""
+    raise SixfoldError(
+        f"the newest checkpoint has no list of messages{what}",
+        place=place,
+        remedy="Only whole `messages` channels are read: not those stored as deltas, nor other channels.",
+    )
