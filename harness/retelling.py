@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from .heard import Heard
 from .scenario import MAX_BYTES, Scenario, to_json
@@ -149,27 +150,34 @@ class _Telling:
     def _words(self) -> list[UserMessage]:
         humans = self.segment.humans
         first = self.before.humans[0].id if self.before else None
-        told = []
+        told: list[UserMessage] = []
         for number, human in enumerate(humans):
             style = _id_style(human.id)
             if human.id and number and human.id == humans[number - 1].id:
-                style = "twice"
+                if style == "chosen" and told[-1].id == "chosen":
+                    style = "twice"
+                else:
+                    self.lost["user message under the id of another one"] += 1
             elif human.id and number == 0 and human.id == first:
                 style = "again"
-            form: Form = "dict" if human.as_dict or human.shape == "none" else "message"
-            if human.chunk:
-                form = "chunk"
             told.append(
                 UserMessage(
                     words=human.words,
                     shape=human.shape,
-                    form=form,
+                    form=_form(human),
                     id=style,
                     hidden=human.hidden,
-                    name=human.name,
+                    name=self._name(human, humans[number + 1 :]),
                 )
             )
         return told
+
+    def _name(self, human: Heard, behind: Sequence[Heard]) -> Literal["summary", "ada"] | None:
+        """Return the name of a message; a summary is one only where words of the user follow it."""
+        if human.name != "summary" or any(h.name != "summary" and not _is_wordless(h) for h in behind):
+            return human.name
+        self.lost["summary that is told as words of the user"] += 1
+        return None
 
     # -- the model and the tools -----------------------------------------------------------------
 
@@ -180,12 +188,22 @@ class _Telling:
             messages=messages,
             rounds=self._rounds(leg),
             reply_words=last.words if last else 2,
-            reply=_reply(answers, last),
+            reply=self._reply(messages, answers, last),
             usage=_usage(answers),
             chunks=any(answer.chunk for answer in answers),
             metadata=any(answer.metadata for answer in answers),
             stop=self._stop(leg),
         )
+
+    def _reply(
+        self, messages: tuple[UserMessage, ...], answers: Sequence[Heard], last: Heard | None
+    ) -> Reply:
+        """Return the shape of the answer. A turn in which nobody says anything could not be followed."""
+        reply = _reply(answers, last)
+        if reply in ("empty", "filtered") and all(m.shape in ("empty", "none") for m in messages):
+            self.lost["empty answer to a message without words"] += 1
+            return "text"
+        return reply
 
     def _stop(self, leg: list[Round]) -> Stop | None:
         if not leg:
@@ -202,7 +220,15 @@ class _Telling:
     def _continue(self, leg: list[Round]) -> Continue:
         if leg[-1].runs:
             self.lost["stop of a turn that had been answered before"] += 1
-        return Continue(rounds=self._rounds(leg))
+        return Continue(rounds=tuple(self._plain_rounds(leg)))
+
+    def _plain_rounds(self, leg: list[Round]) -> Iterator[ToolRound]:
+        """Yield the rounds of a run without new words, in which all calls are usual ones."""
+        for each in self._rounds(leg):
+            usual = tuple(ToolCall(words=c.words) for c in each.calls if c.kind == "plain" and not c.twin)
+            self.lost["odd call of a run without new words"] += len(each.calls) - len(usual)
+            if usual:
+                yield ToolRound(calls=usual)
 
     def _rounds(self, leg: list[Round]) -> tuple[ToolRound, ...]:
         rounds = []
@@ -226,6 +252,16 @@ class _Telling:
             repeated_id=call.id in self.repeated,
             twin=index > 0 and bool(call.id) and call.id == first.id,
         )
+
+
+def _form(human: Heard) -> Form:
+    if human.shape == "none":
+        return "dict"
+    return "chunk" if human.chunk else "dict" if human.as_dict else "message"
+
+
+def _is_wordless(message: Heard) -> bool:
+    return message.shape in ("empty", "none")
 
 
 def _in_groups(messages: list[UserMessage]) -> list[tuple[UserMessage, ...]]:
