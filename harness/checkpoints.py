@@ -99,14 +99,14 @@ def _threads(
         )
     for name, newest in rows:
         try:
-            yield _conversation(database, place, str(name), str(newest))
+            yield _conversation(database, place, name, newest)
         except SixfoldError as error:
             if thread is not None:
                 raise
             skipped.append(f"{harmless(str(name), 100)}: {error.cause}")
 
 
-def _conversation(database: sqlite3.Connection, place: str, name: str, newest: str) -> Conversation:
+def _conversation(database: sqlite3.Connection, place: str, name: Any, newest: Any) -> Conversation:
     where = f"{place}, thread {name}"
     try:
         kind, stored = database.execute(_ROW, (name, newest)).fetchone()
@@ -116,7 +116,7 @@ def _conversation(database: sqlite3.Connection, place: str, name: str, newest: s
     tables = database.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'writes'")
     pending = database.execute(_PENDING, (name, newest)).fetchone()[0] if tables.fetchone() else 0
     remarks = (f"{pending} × write that was still pending",) if pending else ()
-    return Conversation(name, messages, remarks)
+    return Conversation(str(name), messages, remarks)
 
 
 def _decoded(kind: Any, stored: Any, place: str) -> Any:

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from .steps import Shape
+from .steps import CallView, Shape
 
 Role = Literal["human", "ai", "tool", "system", "other"]
-View = Literal["calls", "kwargs", "blocks"]
 
 #: Characters that one filler word stands for.
 WORD = 7
@@ -65,7 +64,7 @@ class Heard:
     hidden: bool = False
     name: Literal["summary", "ada"] | None = None
     calls: tuple[HeardCall, ...] = ()
-    view: View = "calls"
+    view: CallView = "calls"
     answers: str | None = None
     failed: bool = False
     thinking: bool = False
@@ -154,8 +153,12 @@ def _plain(role: Role, data: Mapping[str, Any]) -> Heard:
     )
 
 
-def _calls(data: Mapping[str, Any], extra: Mapping[str, Any]) -> tuple[tuple[HeardCall, ...], View]:
-    """Return the calls of an answer, and where else than in `tool_calls` it names them."""
+def _calls(data: Mapping[str, Any], extra: Mapping[str, Any]) -> tuple[tuple[HeardCall, ...], CallView]:
+    """Return the calls of an answer, and where else than in `tool_calls` it names them.
+
+    An answer of LangChain with an empty `tool_calls` makes no call that the agent sees, whatever else it
+    holds; in Anthropic's dicts the content blocks are the calls.
+    """
     own = [_call(item) for item in _list(data.get("tool_calls"))]
     bad = [replace(_call(item), invalid=True) for item in _list(data.get("invalid_tool_calls"))]
     raw = [_call(item) for item in _list(extra.get("tool_calls"))]
@@ -164,10 +167,11 @@ def _calls(data: Mapping[str, Any], extra: Mapping[str, Any]) -> tuple[tuple[Hea
         for item in _blocks(data.get("content"))
         if isinstance(item, Mapping) and item.get("type") in ("tool_use", "tool_call", "function_call")
     ]
-    view: View = "blocks" if blocks else "kwargs" if raw else "calls"
     if own or bad:
-        return (*own, *bad), view
-    return tuple(blocks or raw), view
+        return (*own, *bad), "blocks" if blocks else "kwargs" if raw else "calls"
+    if "role" in data or "tool_calls" not in data or not (blocks or raw):
+        return tuple(blocks or raw), "blocks" if blocks else "calls"
+    return tuple(blocks or raw), "blocks_only" if blocks else "kwargs_only"
 
 
 def _call(item: Any) -> HeardCall:

@@ -16,7 +16,6 @@ from .heard import Heard
 from .scenario import MAX_BYTES, Scenario, to_json
 from .segments import Round, Segment, segments_of
 from .steps import (
-    CallView,
     Configure,
     Continue,
     Form,
@@ -225,7 +224,8 @@ class _Telling:
     def _plain_rounds(self, leg: list[Round]) -> Iterator[ToolRound]:
         """Yield the rounds of a run without new words, in which all calls are usual ones."""
         for each in self._rounds(leg):
-            usual = tuple(ToolCall(words=c.words) for c in each.calls if c.kind == "plain" and not c.twin)
+            seen = () if each.view.endswith("_only") else each.calls
+            usual = tuple(ToolCall(words=c.words) for c in seen if c.kind == "plain" and not c.twin)
             self.lost["odd call of a run without new words"] += len(each.calls) - len(usual)
             if usual:
                 yield ToolRound(calls=usual)
@@ -238,8 +238,7 @@ class _Telling:
                 continue
             self.lost["call of an answer with more than 50"] += max(0, len(calls) - MAX_CALLS)
             told = [self._call(each, index) for index in range(min(len(calls), MAX_CALLS))]
-            view: CallView = each.answer.view
-            rounds.append(ToolRound(calls=tuple(told), view=view))
+            rounds.append(ToolRound(calls=tuple(told), view=each.answer.view))
         return tuple(rounds)
 
     def _call(self, each: Round, index: int) -> ToolCall:

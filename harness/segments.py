@@ -25,10 +25,12 @@ class Round:
     @property
     def runs(self) -> bool:
         """Whether it has a call that can be run, so that the turn goes on."""
-        return any(not call.invalid for call in self.answer.calls)
+        return bool(self.valid())
 
     def valid(self) -> list[int]:
         """Return the indices of the calls that can be run."""
+        if self.answer.view.endswith("_only"):
+            return []
         return [index for index, call in enumerate(self.answer.calls) if not call.invalid]
 
     def open(self) -> list[int]:

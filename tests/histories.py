@@ -41,6 +41,10 @@ def contents(draw: st.DrawFn) -> Any:
                 ],
                 [{"type": "image_url", "image_url": {"url": "data:image/png;base64,qqqqzzzz"}}],
                 [
+                    {"type": "text", "text": text},
+                    {"type": "tool_use", "id": "qqq1", "name": "qqq", "input": {}},
+                ],
+                [
                     {"type": "thinking", "thinking": text, "signature": "qqqjjj"},
                     {"type": "text", "text": text},
                 ],

@@ -56,7 +56,7 @@ ASKED = UserMessage(words=3)
 FOUND = ToolCall(words=1)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(CONVERSATIONS)
 def test_what_is_retold_can_be_stored_and_holds_on_control(messages: list[Any]) -> None:
     scenario = retold(*messages).scenario
@@ -73,7 +73,7 @@ def test_both_lanes_play_it_in_the_same_way(messages: list[Any]) -> None:
     assert compare_lanes(reducer.history, graph.history) is None
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(CONVERSATIONS)
 def test_no_word_is_left_in_scenarios_and_redacted_messages(messages: list[Any]) -> None:
     redacted = Redaction().messages(messages)
@@ -82,7 +82,7 @@ def test_no_word_is_left_in_scenarios_and_redacted_messages(messages: list[Any])
         assert not re.search(r"(?<!\d)[1-9]\d{4}(?!\d)", text.replace("90000", ""))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(CONVERSATIONS)
 def test_redacted_messages_are_retold_as_the_same_scenario(messages: list[Any]) -> None:
     assert retold(*Redaction().messages(messages)) == retold(*messages)
