@@ -33,8 +33,9 @@ from .steps import (
     UserTurn,
 )
 
-#: Turns of a conversation that are retold: the last ones.
-MAX_TURNS = 200
+#: Turns of a conversation that are retold, and messages in them: the last ones. Playing takes time that
+#: grows with the square of the messages, and a history that takes too long counts as hung.
+MAX_TURNS, MAX_TOLD = 200, 600
 #: Messages of one turn, calls of one answer and calls of a loaded turn, as the steps allow them.
 MAX_MESSAGES, MAX_CALLS, MAX_LOADED = 20, 50, 20
 #: Reported tokens from which on usage counts as high.
@@ -62,7 +63,7 @@ def retell(messages: Sequence[Heard]) -> Retold:
         if message.failed:
             lost["error status of a tool result"] += 1
     repeated = _repeated_ids(messages)
-    segments = taken.segments[-MAX_TURNS:]
+    segments = _last(taken.segments)
     lost["turn before the last ones"] += len(taken.segments) - len(segments)
     told: list[tuple[Step, ...]] = []
     before: Segment | None = None
@@ -78,6 +79,16 @@ def retell(messages: Sequence[Heard]) -> Retold:
     lines = tuple(f"{count} × {what}" for what, count in sorted(lost.items()) if count > 0)
     calls = sum(len(each.answer.calls) for segment in segments for each in segment.rounds)
     return Retold(scenario, len(messages), len(told), calls, lines)
+
+
+def _last(segments: list[Segment]) -> list[Segment]:
+    """Return the last turns, within the bounds, and one in any case."""
+    room = MAX_TOLD
+    for kept, segment in enumerate(reversed(segments)):
+        room -= len(segment.humans) + sum(1 + len(each.results) for each in segment.rounds)
+        if kept == MAX_TURNS or (kept and room < 0):
+            return segments[-kept:]
+    return segments
 
 
 def _joined(start: tuple[Step, ...], told: Sequence[tuple[Step, ...]]) -> Scenario:

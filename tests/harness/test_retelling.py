@@ -11,7 +11,7 @@ from sixfold.harness.candidate import CONTROL
 from sixfold.harness.differential import compare_lanes, try_out
 from sixfold.harness.foreign import Conversation
 from sixfold.harness.redaction import Redaction
-from sixfold.harness.retelling import MAX_TURNS, Retold
+from sixfold.harness.retelling import MAX_TOLD, MAX_TURNS, Retold
 from sixfold.harness.scenario import from_json, to_json
 from sixfold.harness.steps import (
     Configure,
@@ -197,3 +197,12 @@ def test_only_the_last_turns_of_a_long_conversation_are_told() -> None:
     told = retold(*[message for _ in range(MAX_TURNS + 7) for message in (human(id=None), ai())])
     assert len(told.scenario.steps) == told.turns == MAX_TURNS
     assert told.lost == ("7 × turn before the last ones",)
+
+
+def test_only_the_last_messages_of_long_turns_are_told() -> None:
+    turn = [human(id=None), *(m for n in range(100) for m in (ai(f"c{n}"), result(f"c{n}"))), ai()]
+    told = retold(*turn, *turn, *turn, *turn)
+    assert told.turns == MAX_TOLD // len(turn) == 2
+    assert retold(*turn * 1).turns == 1
+    long = [human(), *(m for n in range(MAX_TOLD) for m in (ai(f"c{n}"), result(f"c{n}")))]
+    assert retold(*long).calls == MAX_TOLD
