@@ -6,7 +6,6 @@ which things came do.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +17,6 @@ from .segments import Round, Segment, segments_of
 from .steps import (
     Configure,
     Continue,
-    Form,
-    IdStyle,
     LateResults,
     LoadTurn,
     Naming,
@@ -28,20 +25,16 @@ from .steps import (
     Stop,
     ToolCall,
     ToolRound,
-    Usage,
     UserMessage,
     UserTurn,
 )
+from .styles import form_of, id_style, is_wordless, reply_of, usage_of
 
 #: Turns of a conversation that are retold, and messages in them: the last ones. Playing takes time that
 #: grows with the square of the messages, and a history that takes too long counts as hung.
 MAX_TURNS, MAX_TOLD = 200, 600
 #: Messages of one turn, calls of one answer and calls of a loaded turn, as the steps allow them.
 MAX_MESSAGES, MAX_CALLS, MAX_LOADED = 20, 50, 20
-#: Reported tokens from which on usage counts as high.
-HIGH_USAGE = 50_000
-
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +155,7 @@ class _Telling:
         first = self.before.humans[0].id if self.before else None
         told: list[UserMessage] = []
         for number, human in enumerate(humans):
-            style = _id_style(human.id)
+            style = id_style(human.id)
             if human.id and number and human.id == humans[number - 1].id:
                 if style == "chosen" and told[-1].id == "chosen":
                     style = "twice"
@@ -174,7 +167,7 @@ class _Telling:
                 UserMessage(
                     words=human.words,
                     shape=human.shape,
-                    form=_form(human),
+                    form=form_of(human),
                     id=style,
                     hidden=human.hidden,
                     name=self._name(human, humans[number + 1 :]),
@@ -184,7 +177,7 @@ class _Telling:
 
     def _name(self, human: Heard, behind: Sequence[Heard]) -> Literal["summary", "ada"] | None:
         """Return the name of a message; a summary is one only where words of the user follow it."""
-        if human.name != "summary" or any(h.name != "summary" and not _is_wordless(h) for h in behind):
+        if human.name != "summary" or any(h.name != "summary" and not is_wordless(h) for h in behind):
             return human.name
         self.lost["summary that is told as words of the user"] += 1
         return None
@@ -199,7 +192,7 @@ class _Telling:
             rounds=self._rounds(leg),
             reply_words=last.words if last else 2,
             reply=self._reply(messages, answers, last),
-            usage=_usage(answers),
+            usage=usage_of(answers),
             chunks=any(answer.chunk for answer in answers),
             metadata=any(answer.metadata for answer in answers),
             stop=self._stop(leg),
@@ -209,7 +202,7 @@ class _Telling:
         self, messages: tuple[UserMessage, ...], answers: Sequence[Heard], last: Heard | None
     ) -> Reply:
         """Return the shape of the answer. A turn in which nobody says anything could not be followed."""
-        reply = _reply(answers, last)
+        reply = reply_of(answers, last)
         if reply in ("empty", "filtered") and all(m.shape in ("empty", "none") for m in messages):
             self.lost["empty answer to a message without words"] += 1
             return "text"
@@ -264,49 +257,6 @@ class _Telling:
         )
 
 
-def _form(human: Heard) -> Form:
-    if human.shape == "none":
-        return "dict"
-    return "chunk" if human.chunk else "dict" if human.as_dict else "message"
-
-
-def _is_wordless(message: Heard) -> bool:
-    return message.shape in ("empty", "none")
-
-
 def _in_groups(messages: list[UserMessage]) -> list[tuple[UserMessage, ...]]:
     groups = range(0, len(messages), MAX_MESSAGES)
     return [tuple(messages[start : start + MAX_MESSAGES]) for start in groups]
-
-
-def _id_style(message_id: str | None) -> IdStyle:
-    """Return the style of an id; a random UUID is what the reducer gives a message without one."""
-    if message_id is None or _UUID.fullmatch(message_id):
-        return "none"
-    if not message_id:
-        return "empty"
-    if message_id.endswith("__user"):
-        return "suffixed"
-    if "__user" in message_id:
-        return "infixed"
-    return "numeric" if message_id.isdigit() else "chosen"
-
-
-def _reply(answers: Sequence[Heard], last: Heard | None) -> Reply:
-    if last is not None and last.finish is not None:
-        return last.finish
-    if last is not None and last.shape in ("empty", "none"):
-        return "empty"
-    if any(answer.thinking for answer in answers):
-        return "thinking"
-    return "blocks" if last is not None and last.shape not in ("text", "reminder_like") else "text"
-
-
-def _usage(answers: Sequence[Heard]) -> Usage:
-    reported = [answer.tokens is not None for answer in answers]
-    if not any(reported):
-        return "none"
-    if len(answers) > 1 and reported[0] and not any(reported[1:]):
-        return "stale"
-    most = max(answer.tokens or 0 for answer in answers)
-    return "high" if most >= HIGH_USAGE else "low"
