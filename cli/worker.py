@@ -11,6 +11,7 @@ import sys
 from typing import NoReturn
 
 from ..harness.nursery import serve_children
+from ..harness.orphans import end_with_parent
 from ..harness.worker import Pipes, serve, warm_up
 from .project import candidate_of
 from .quiet import quiet
@@ -18,6 +19,7 @@ from .quiet import quiet
 
 def work(reading: int, writing: int) -> NoReturn:
     """Serve until the watchdog has gone; threads that the candidate left behind end, too."""
+    end_with_parent()
     for end in (reading, writing):
         os.set_inheritable(end, False)
     code = 1
@@ -30,6 +32,7 @@ def work(reading: int, writing: int) -> NoReturn:
 
 
 if __name__ == "__main__":
+    end_with_parent()
     warm_up()
     numbers = [int(number) for number in sys.argv[1:]]
     if numbers[1:]:

@@ -25,11 +25,18 @@ _ERRORS: dict[DeathKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a worker may use: seconds of real time for a history and for loading, bytes for a history."""
+    """What a worker may use: seconds of real time for a history, and bytes.
+
+    Loading imports the libraries of the candidate, too, and may take longer.
+    """
 
     history: float = 20.0
-    loading: float = 120.0
     memory: int = 1 << 30
+
+    @property
+    def loading(self) -> float:
+        """Seconds that a worker may take to load its candidate."""
+        return max(30.0, 6 * self.history)
 
 
 class DeathError(Exception):
