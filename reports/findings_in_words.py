@@ -43,9 +43,9 @@ def is_confirmed(finding: Finding) -> str:
 
 
 def replay_of(finding: Finding, run: StoredRun) -> str:
-    """Return the shell command that replays it, typed in the run folder."""
+    """Return the shell command that replays it, typed where the run was started; `$RUN` is its folder."""
     target = run.targets.get(finding.signature.candidate, finding.signature.candidate)
-    return f"sixfold replay scenarios/{finding.id}.json {shlex.quote(harmless(target, 400))}"
+    return f"sixfold replay $RUN/scenarios/{finding.id}.json {shlex.quote(harmless(target, 400))}"
 
 
 def story(finding: Finding, run: StoredRun) -> list[str]:
@@ -62,7 +62,7 @@ def story(finding: Finding, run: StoredRun) -> list[str]:
         *([f"  needs of the stack only: {members}"] if members else []),
         *(f"    {harmless(line, 2000)}" for line in drawn),
         f"  {is_confirmed(finding)}; holds on the same history: {held}",
-        f"  in the run folder: {replay_of(finding, run)}",
+        f"  where the run was started, RUN being its folder: {replay_of(finding, run)}",
     ]
 
 

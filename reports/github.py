@@ -60,7 +60,8 @@ def _of_finding(kind: str, finding: Finding, run: StoredRun) -> str:
     path = target_file(run.targets.get(signature.candidate, signature.candidate))
     place = "" if path is None else f"file={property_value(path.removeprefix('./'))},"
     title = property_value(f"{finding.id} {harmless(signature.code, 60)} {harmless(signature.candidate, 60)}")
-    told = f"{sentence(finding)}\n{is_confirmed(finding)}\nin the run folder: {replay_of(finding, run)}"
+    where = "where the run was started, RUN being its folder"
+    told = f"{sentence(finding)}\n{is_confirmed(finding)}\n{where}: {replay_of(finding, run)}"
     return f"::{kind} {place}title={title}::{message(told)}"
 
 

@@ -151,7 +151,7 @@ def _entry(finding: Finding, run: StoredRun, same: Sequence[str]) -> Entry:
 
 def _command(finding: Finding, run: StoredRun) -> str:
     target = run.targets.get(finding.signature.candidate, finding.signature.candidate)
-    return f"sixfold replay scenarios/{finding.id}.json {shlex.quote(shown(target, 400))}"
+    return f"sixfold replay $RUN/scenarios/{finding.id}.json {shlex.quote(shown(target, 400))}"
 
 
 def _facts(finding: Finding, run: StoredRun) -> list[tuple[str, str]]:

@@ -47,7 +47,7 @@ def test_each_finding_is_an_error(real_run: StoredRun) -> None:
     for (_, properties, text), finding in zip(told, real_run.findings, strict=True):
         assert properties == {"title": f"{finding.id} {finding.signature.code} deerflow-4667"}
         assert finding.detail in text
-        assert f"sixfold replay scenarios/{finding.id}.json" in text
+        assert f"sixfold replay $RUN/scenarios/{finding.id}.json" in text
 
 
 def test_escaping_is_that_of_the_toolkit() -> None:

@@ -179,7 +179,7 @@ def test_every_finding_is_told_in_full(run: StoredRun, text: str) -> None:
     assert found
     for finding in run.findings:
         assert finding.detail in words
-        assert f"sixfold replay scenarios/{finding.id}.json deerflow-4667" in words
+        assert f"sixfold replay $RUN/scenarios/{finding.id}.json deerflow-4667" in words
     assert "skip: the hook did not run this time" in words
     assert "confirmed in create_agent" in words
 

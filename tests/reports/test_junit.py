@@ -71,7 +71,7 @@ def test_findings_are_failures_of_their_check(real_run: StoredRun) -> None:
         failure = failed[finding.signature.code]
         assert failure is not None
         assert finding.id in str(failure.get("message"))
-        assert f"sixfold replay scenarios/{finding.id}.json deerflow-4667" in str(failure.text)
+        assert f"sixfold replay $RUN/scenarios/{finding.id}.json deerflow-4667" in str(failure.text)
         assert "turn 1: user: [u1" in str(failure.text)
 
 
