@@ -30,6 +30,9 @@ from .ledger_file import ledger_data
 from .plain import plain_data
 from .scenario import to_json
 
+#: The format of a run folder: it grows when the meaning of something that is stored changes.
+RUN_VERSION = 1
+
 
 def write_atomically(path: Path, text: str) -> None:
     """Write `text` to `path` so that readers see the old file or the new one, never a part."""
@@ -95,7 +98,7 @@ def _candidate_data(result: CandidateResult) -> dict[str, Any]:
 def result_data(result: RunResult) -> dict[str, Any]:
     """Return the plain data of a run, as `verdicts.json` holds it."""
     return {
-        "sixfold_run": 1,
+        "sixfold_run": RUN_VERSION,
         "options": asdict(result.options),
         "versions": result.versions,
         "histories": result.histories,
@@ -120,7 +123,7 @@ class RunFolder:
                     "options.json",
                     _json(
                         {
-                            "sixfold_run": 1,
+                            "sixfold_run": RUN_VERSION,
                             "options": asdict(event.options),
                             "candidates": list(event.candidates),
                             "versions": event.versions,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
 
 from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
@@ -17,9 +18,12 @@ from ..harness.findings import Finding, Signature
 from ..harness.history import History, history_from_json
 from ..harness.ledger_file import ledger_from
 from ..harness.plain import PlainTarget
-from ..harness.scenario import load
+from ..harness.run_folder import RUN_VERSION
+from ..harness.scenario import from_json
 from ..harness.verdicts import Verdict
 from ..harness.wire_rules import Answer, Rejection, Rule
+
+T = TypeVar("T")
 
 
 class _Reason(TypedDict):
@@ -169,7 +173,7 @@ def load_run(path: Path) -> StoredRun:
         )
     try:
         text = file.read_bytes().decode()
-        data = _RUN.validate_python(json.loads(text), strict=True)
+        data = _RUN.validate_python(_of_this_version(json.loads(text), file), strict=True)
         candidates = data["candidates"]
         return StoredRun(
             path,
@@ -191,12 +195,43 @@ def load_run(path: Path) -> StoredRun:
                 if (stored := candidate.get("plain")) is not None
             },
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except _DAMAGE as error:
+        raise _damaged(file, error) from error
+
+
+#: What reading a file raises that is not as a run has left it.
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+def _damaged(file: Path, error: Exception) -> SixfoldError:
+    return SixfoldError(
+        f"the run cannot be read: {type(error).__name__}: {error}",
+        place=str(file),
+        remedy="Run again, or restore the folder.",
+    )
+
+
+def _of_this_version(data: Any, file: Path) -> Any:
+    """Return `data`. Raises `SixfoldError` when a later version of Sixfold has written it."""
+    version = data.get("sixfold_run") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > RUN_VERSION:
         raise SixfoldError(
-            f"the run cannot be read: {type(error).__name__}: {error}",
+            f"the run was saved in format {version}, and this Sixfold reads up to {RUN_VERSION}",
             place=str(file),
-            remedy="Run again, or restore the folder.",
-        ) from error
+            remedy="Install the version of Sixfold that made the run, or a later one.",
+        )
+    return data
+
+
+def _part(path: Path, name: str, read: Callable[[str], T]) -> T:
+    """Return what `read` makes of the file `name` of the run folder, which must be inside of it."""
+    file = path / name
+    if not file.resolve().is_relative_to(path.resolve()):
+        raise ValueError(f"{name} is outside of the run folder")
+    try:
+        return read(file.read_text(encoding="utf-8"))
+    except _DAMAGE as error:
+        raise _damaged(file, error) from error
 
 
 def _candidate(data: _CandidateData) -> StoredCandidate:
@@ -221,15 +256,14 @@ def _candidate(data: _CandidateData) -> StoredCandidate:
 def _beside(path: Path, history: str) -> tuple[History, ...]:
     folder = (path / history).with_suffix("")
     others = sorted(folder.glob("*.json"), key=lambda file: (len(file.name), file.name))
-    return tuple(history_from_json(file.read_text(encoding="utf-8")) for file in others)
+    return tuple(_part(path, str(file.relative_to(path)), history_from_json) for file in others)
 
 
 def _finding(path: Path, data: _FindingData) -> Finding:
-    history = (path / data["history"]).read_text(encoding="utf-8")
     return Finding(
         Signature(data["candidate"], data["code"], data["by"], tuple(data["faults"])),
-        load(path / data["scenario"]),
-        history_from_json(history),
+        _part(path, data["scenario"], lambda text: from_json(text, place=str(path / data["scenario"]))),
+        _part(path, data["history"], history_from_json),
         data["record"],
         data["detail"],
         data["minimal"],
@@ -238,7 +272,7 @@ def _finding(path: Path, data: _FindingData) -> Finding:
         data["histories"],
         tuple(data["members"]),
         tuple(map(_answer, data["providers"])),
-        ledger_from(json.loads((path / data["ledger"]).read_text(encoding="utf-8"))),
+        _part(path, data["ledger"], lambda text: ledger_from(json.loads(text))),
     )
 
 
