@@ -6,6 +6,7 @@ Each line is harmless: one line, without control, bidirectional and surrogate ch
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 
 from ..harness.findings import Finding
 from ..harness.harmless import harmless
@@ -42,10 +43,13 @@ def is_confirmed(finding: Finding) -> str:
     }[finding.confirmed]
 
 
-def replay_of(finding: Finding, run: StoredRun) -> str:
-    """Return the shell command that replays it, typed where the run was started; `$RUN` is its folder."""
+def replay_of(finding: Finding, run: StoredRun, clean: Callable[[str, int], str] = harmless) -> str:
+    """Return the shell command that replays it, typed where the run was started; `$RUN` is its folder.
+
+    `clean` makes the target fit for the format and cuts it to a length.
+    """
     target = run.targets.get(finding.signature.candidate, finding.signature.candidate)
-    return f"sixfold replay $RUN/scenarios/{finding.id}.json {shlex.quote(harmless(target, 400))}"
+    return f"sixfold replay $RUN/scenarios/{finding.id}.json {shlex.quote(clean(target, 400))}"
 
 
 def story(finding: Finding, run: StoredRun) -> list[str]:

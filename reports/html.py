@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import shlex
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +24,7 @@ from ..harness.invariants.registry import CHECKS, INVARIANTS
 from ..harness.rules import rule_by_code
 from ..harness.views import View
 from .explanations import EXPLANATIONS
+from .findings_in_words import replay_of
 from .html_frames import Frame, Note, frames
 from .html_lanes import Lane, lane
 from .html_overview import matrix, plots
@@ -144,14 +144,9 @@ def _entry(finding: Finding, run: StoredRun, same: Sequence[str]) -> Entry:
         len(run.beside.get(finding.id, ())),
         tuple(shown(f"{who}: {what}".rstrip(": "), 2_000) for who, what, _ in timeline(finding.history)),
         tuple(_messages(finding.history)),
-        _command(finding, run),
+        replay_of(finding, run, shown),
         tuple(other for other in same if other != finding.id),
     )
-
-
-def _command(finding: Finding, run: StoredRun) -> str:
-    target = run.targets.get(finding.signature.candidate, finding.signature.candidate)
-    return f"sixfold replay $RUN/scenarios/{finding.id}.json {shlex.quote(shown(target, 400))}"
 
 
 def _facts(finding: Finding, run: StoredRun) -> list[tuple[str, str]]:
