@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,25 +87,28 @@ class RunDefaults(Mapping[str, Any]):
         return len(self._values())
 
 
+def _named() -> dict[str, Callable[[], Candidate]]:
+    """Return the candidates of the project, by the names that it gives them; none without a project."""
+    known = project()
+    return {} if known is None else known.targets()
+
+
 def chosen(targets: list[str], otherwise: tuple[str, ...]) -> list[str]:
     """Return the targets of a run, each once: those given, or the candidates that the project names.
 
     Without targets and without candidates in the project, `otherwise` are taken.
     """
-    known = project()
-    return list(dict.fromkeys(targets or (list(known.targets()) if known is not None else []) or otherwise))
+    return list(dict.fromkeys(targets or list(_named()) or otherwise))
 
 
 def is_own(target: str) -> bool:
     """Tell whether the project gives this name to a candidate."""
-    known = project()
-    return known is not None and target in known.targets()
+    return target in _named()
 
 
 def candidate_of(target: str) -> Candidate:
     """Return the candidate that the project calls `target`, else what `target` resolves to."""
     from ..models.resolve import resolve
 
-    known = project()
-    named = {} if known is None else known.targets()
+    named = _named()
     return named[target]() if target in named else resolve(target)
