@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 
 from ..harness.candidate import CONTROL, Candidate
+from .flaws import Flaw
 from .installed import LANGCHAIN, REAL, Adapter
 
 
@@ -24,65 +26,58 @@ def _context_editing() -> Candidate:
     return CANDIDATE
 
 
-def _deerflow_of(name: str) -> Callable[[], Candidate]:
-    """Return the loader of a re-created deer-flow candidate: correct ones have a dot, flaws a number."""
+#: The re-created systems: modules of this folder, with the names of their candidates. Correct ones come
+#: first, then those with a named flaw.
+_RECREATED: dict[str, tuple[str, ...]] = {
+    "deerflow": ("deerflow", "deerflow-4667", "deerflow-3685", "deerflow-2823"),
+    "deerflow_repair": ("deerflow.repair", "deerflow-2939", "deerflow-3143", "deerflow-904"),
+    "deerflow_summarization": (
+        "deerflow.summarization",
+        "deerflow.stack",
+        "deerflow-4080",
+        "deerflow-3887",
+        "deerflow-4882",
+    ),
+    "deerflow_uploads": ("deerflow.uploads", "deerflow-uploads", "deerflow-uploads-copy"),
+    "production": (
+        "production",
+        "production.canvas",
+        "production.envelope",
+        "production.metadata",
+        "production.fold",
+    ),
+}
+
+
+def _recreated(module: str, name: str) -> Callable[[], Candidate]:
+    """Return the loader of the candidate called `name` that a module of this folder defines."""
 
     def load() -> Candidate:
-        from . import deerflow, deerflow_repair, deerflow_summarization, deerflow_uploads
-
-        modules = (deerflow, deerflow_repair, deerflow_summarization, deerflow_uploads)
-        found = (thing for module in modules for thing in vars(module).values())
-        return next(c for c in found if isinstance(c, Candidate) and c.name == name)
+        things = vars(import_module(f".{module}", __package__)).values()
+        found = [*(t for t in things if isinstance(t, Candidate)), *(f.candidate for f in _flaws_of(module))]
+        return next(c for c in found if c.name == name)
 
     return load
 
 
-_DEERFLOW = (
-    "deerflow.repair",
-    "deerflow.summarization",
-    "deerflow.uploads",
-    "deerflow.stack",
-    "deerflow-3685",
-    "deerflow-2823",
-    "deerflow-2939",
-    "deerflow-3143",
-    "deerflow-4080",
-    "deerflow-904",
-    "deerflow-uploads",
-    "deerflow-uploads-copy",
-    "deerflow-3887",
-    "deerflow-4882",
-)
+def _flaws_of(module: str) -> tuple[Flaw, ...]:
+    return getattr(import_module(f".{module}", __package__), "FLAWS", ())
 
 
-def _production_of(name: str) -> Callable[[], Candidate]:
-    """Return the loader of a candidate of the article's production system."""
+def flaws() -> Iterator[Flaw]:
+    """Yield the named flaws of all re-created systems."""
+    for module in _RECREATED:
+        yield from _flaws_of(module)
 
-    def load() -> Candidate:
-        from . import production
-
-        return next(c for c in vars(production).values() if isinstance(c, Candidate) and c.name == name)
-
-    return load
-
-
-_PRODUCTION = (
-    "production",
-    "production.canvas",
-    "production.envelope",
-    "production.metadata",
-    "production.fold",
-)
 
 #: Candidates by name.
 CATALOGUE: dict[str, Callable[[], Candidate]] = {
     "control": _control,
-    "deerflow": _deerflow_of("deerflow"),
-    "deerflow-4667": _deerflow_of("deerflow-4667"),
+    "deerflow": _recreated("deerflow", "deerflow"),
+    "deerflow-4667": _recreated("deerflow", "deerflow-4667"),
     "langchain.summarization": _summarization,
     "langchain.context_editing": _context_editing,
-    **{name: _deerflow_of(name) for name in _DEERFLOW},
-    **{name: _production_of(name) for name in _PRODUCTION},
+    **{name: _recreated(module, name) for module, names in _RECREATED.items() for name in names},
     **{adapter.name: adapter for adapter in (*LANGCHAIN, *REAL) if adapter.installed},
 }
 
