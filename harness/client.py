@@ -49,7 +49,7 @@ class Client:
         spoken = [self._worded(message, number) for number, message in enumerate(sent)]
         if all(said.utterance is None for said in spoken):
             session.ledger.turn_words.setdefault(session.turn, ())
-        session.ledger.irregular.update((call, 0) for call in of_turn.script.irregular_calls())
+        session.ledger.irregular.update(dict.fromkeys(of_turn.irregular, 0))
         return session.bring("user", spoken)
 
     def _possible(self, message: UserMessage) -> UserMessage:

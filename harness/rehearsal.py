@@ -6,9 +6,10 @@ same each time: they are made once, looked at once, and handed out as copies.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from langchain_core.messages import BaseMessage
 
@@ -18,6 +19,9 @@ from .ledger import Utterance
 from .script import Script, Spoken
 from .steps import UserMessage, UserTurn
 from .views import View, ViewBook, view_of
+
+Origin = TypeVar("Origin")
+Made = TypeVar("Made")
 
 
 class Look(NamedTuple):
@@ -76,10 +80,12 @@ class SaidLines:
 class Rehearsal:
     """The lines of one script."""
 
-    __slots__ = ("_answers", "_results", "script")
+    __slots__ = ("_answers", "_results", "irregular", "script")
 
     def __init__(self, of: Script) -> None:
         self.script = of
+        #: Calls that the script itself leaves unanswered.
+        self.irregular = tuple(of.irregular_calls())
         self._answers: dict[int, Line] = {}
         self._results: dict[tuple[str, str], Line] = {}
 
@@ -99,13 +105,49 @@ class Rehearsal:
         return line
 
 
+#: Steps and messages whose lines are kept.
+_MOST_KEPT = 1_024
+
+
+class _Kept(Generic[Origin, Made]):
+    """What was made of steps, found by the step object itself: hashing one takes longer than playing it."""
+
+    def __init__(self, make: Callable[[Origin, int, int], Made]) -> None:
+        self._make = make
+        self._kept: dict[tuple[int, int, int], tuple[Origin, Made]] = {}
+
+    def of(self, origin: Origin, turn: int, number: int = 0) -> Made:
+        """Return what is made of `origin` in this place of a history."""
+        key = id(origin), turn, number
+        found = self._kept.get(key)
+        if found is not None and found[0] is origin:
+            return found[1]
+        if len(self._kept) >= _MOST_KEPT:
+            self._kept.clear()
+        made = self._make(origin, turn, number)
+        self._kept[key] = origin, made
+        return made
+
+
 @lru_cache(maxsize=256)
-def of_turn(step: UserTurn, turn: int) -> Rehearsal:
-    """Return the rehearsal of a user turn."""
+def _rehearsed(step: UserTurn, turn: int, _: int) -> Rehearsal:
     return Rehearsal(script.of_turn(step, turn))
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=_MOST_KEPT)
+def _worded(message: UserMessage, turn: int, number: int) -> Line:
+    return _line(script.user_words(message, turn, number))
+
+
+_TURNS = _Kept(_rehearsed)
+_WORDS = _Kept(_worded)
+
+
+def of_turn(step: UserTurn, turn: int) -> Rehearsal:
+    """Return the rehearsal of a user turn."""
+    return _TURNS.of(step, turn)
+
+
 def user_words(message: UserMessage, turn: int, number: int) -> Line:
     """Return the user's message `number` (from 0) of `turn`."""
-    return _line(script.user_words(message, turn, number))
+    return _WORDS.of(message, turn, number)

@@ -89,7 +89,6 @@ class Session:
         self._old = 0
         self._pending: tuple[str, list[BaseMessage], tuple[BaseMessage, ...]] | None = None
         self.ledger.states.append((0, self.environment.state.token()))
-        model.attach(self)
 
     # -- what the player announces -----------------------------------------------------------------
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
+
+from langgraph.channels import BinaryOperatorAggregate
 
 from ..rehearsal import SaidLines
 from ..steps import Stored
@@ -25,10 +28,15 @@ class ChannelState:
     def __init__(self, wiring: Wiring, refused: Callable[[str, Exception], None]) -> None:
         self._wiring = wiring
         self._refused = refused
-        self._channels = _copied(wiring.channels)
+        # The agent's own channels, until they are written to; what a hook can change in place is not shared.
+        self._channels = wiring.channels.copy()
         self._unstable: set[str] = set()
         self.values: dict[str, Any] = {}
-        self._look()
+        for name in wiring.filled:
+            channel = self._channels[name] = self._channels[name].copy()
+            if isinstance(channel, BinaryOperatorAggregate):
+                channel.value = copy(channel.value)  # it is one with that of the original
+            self.values[name] = channel.get()
 
     def _look(self) -> None:
         self.values = {name: c.get() for name, c in self._channels.items() if c.is_available()}
@@ -38,12 +46,12 @@ class ChannelState:
         """The channels, by name."""
         return self._channels
 
-    def copy(self) -> Channels:
+    def copied(self) -> Channels:
         """Return copies of the channels, to go back to."""
         return _copied(self._channels)
 
     def go_back(self, channels: Channels) -> None:
-        """Take back what `copy` returned."""
+        """Take back what `copied` returned."""
         self._channels = _copied(channels)
         self._look()
 
@@ -72,6 +80,8 @@ class ChannelState:
 
     def _update(self, name: str, writes: Sequence[Any]) -> None:
         channel = self._channels[name]
+        if channel is self._wiring.channels[name]:
+            channel = self._channels[name] = channel.copy()
         channel.update(writes)
         if channel.is_available():
             self.values[name] = channel.get()

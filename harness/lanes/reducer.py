@@ -110,7 +110,7 @@ class ReducerLane:
     def mark(self, turn: int) -> None:
         """Remember the state before `turn`."""
         to_do = self._pending if self._resumable else None
-        self._marks[turn] = _Mark(self._state.copy(), self._step, to_do)
+        self._marks[turn] = _Mark(self._state.copied(), self._step, to_do)
 
     def rewind(self, turn: int, *, pending: bool) -> Base:
         """Go back to the state before `turn`, with what was still to be done there if `pending`."""
@@ -151,7 +151,7 @@ class ReducerLane:
 
     def _run(self, current: Target, stop: StopPoint | None) -> bool:
         self._here, loop = self._surroundings(), self._session.loop
-        if loop is None:
+        if loop is None or not self._agent.interposers:
             outside = var_child_runnable_config.set(None)
             try:
                 return run_sync(self._walk(current, stop))
@@ -194,11 +194,11 @@ class ReducerLane:
 
     async def _superstep(self, current: Target) -> Target:
         if self._halted is not None:
-            return await self._mixed(current)
+            return await self._scheduled(current)
         if isinstance(current, list):
             calls = [call for send in current for call in calls_of(send)]
             if self._wiring.wraps_tools or not all(map(is_scripted, calls)):
-                return await self._mixed(current)
+                return await self._scheduled(current)
             results = [self._session.tool_result(call["args"]["token"], call["id"]) for call in calls]
             if self._wiring.folds_together:
                 return self._commit([("messages", results)], "tools")
@@ -209,7 +209,7 @@ class ReducerLane:
             return self._commit(plain.answer(values["messages"]), MODEL)
         node = self._wiring.nodes.get(current) if isinstance(current, str) else None
         if node is None:
-            return await self._mixed(current)
+            return await self._scheduled(current)
         here = self._here
         here.sent.clear()
         config = here.enter(node.name, self._step + 1)
@@ -242,6 +242,15 @@ class ReducerLane:
         )
         write_out(self._agent.graph, name, update, config)
         return self._commit_all(writes)
+
+    async def _scheduled(self, current: Target) -> Target:
+        """Run a superstep task by task, on the event loop when there is one."""
+        loop = self._session.loop
+        return (
+            await self._mixed(current)
+            if loop is None or loop.is_running()
+            else loop.run(self._mixed(current))
+        )
 
     async def _mixed(self, current: Target) -> Target:
         """Run a superstep as LangGraph's scheduler does, task by task; one that is halted goes on."""

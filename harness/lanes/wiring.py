@@ -114,6 +114,8 @@ class Wiring:
                 if isinstance(channel, DELTAS.channel):
                     self.channels[name] = channel.from_checkpoint(None)
                     self.stamp_ids = DELTAS.stamp_ids
+        #: Channels that hold a value before anything is written to them, such as an empty list.
+        self.filled = [name for name, channel in self.channels.items() if channel.is_available()]
 
     @property
     def keeps_deltas(self) -> bool:
