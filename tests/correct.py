@@ -158,6 +158,24 @@ class FoldAfterwards(Correct):
         return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), *kept, summary]}
 
 
+class FoldAndSaySo(Fold):
+    """Folds all turns but the current one, and says so behind the instructions in state, once."""
+
+    def before_agent(self, state: Any, runtime: Any) -> Update:
+        update = super().before_agent(state, runtime)
+        if update is None:
+            return None
+        said = "\nSome turns are folded."
+        return {
+            "messages": [
+                m.model_copy(update={"content": f"{m.content}{said}"})
+                if isinstance(m, SystemMessage) and not str(m.content).endswith(said)
+                else m
+                for m in update["messages"]
+            ]
+        }
+
+
 class FoldIntoSystem(Correct):
     """Folds finished turns into a system message."""
 
@@ -251,6 +269,7 @@ CORRECT: dict[str, Candidate] = {
         _candidate("window-of-turns", Contract(drops_history=True, compacts=True), WindowOfTurns),
         _candidate("fold-afterwards", _COMPACTS, FoldAfterwards),
         _candidate("fold-into-system", _COMPACTS, FoldIntoSystem),
+        _candidate("fold-and-say-so", _COMPACTS, lambda e: FoldAndSaySo(e, flawed=False)),
         _candidate("answer-annotated", None, AnswerAnnotated),
         _candidate("refuse-long-turns", None, lambda environment: Refuse(environment, flawed=False)),
         _candidate("fold-refusals", _COMPACTS, FoldAfterwards, RefuseShortTurns),

@@ -114,12 +114,15 @@ def hole(reading: Reading, since: int) -> Iterator[Violation]:
 
 
 def system_lost(reading: Reading, since: int) -> Iterator[Violation]:
-    """Yield hook folds that remove the system message a client put into the state."""
+    """Yield hook folds that remove the system message a client put into the state.
+
+    It may be added to: what counts is that its words still stand in a system message.
+    """
     for change in reading.changes_since(since):
         if not change.by_hook:
             continue
         before = [v for v in change.before if v.role == "system" and v.id == SYSTEM_ID]
-        if before and not any(v.text == before[0].text for v in change.fold.state):
+        if before and not any(before[0].text in v.text for v in change.fold.state if v.role == "system"):
             yield Violation(
                 "4.system-lost",
                 change.record,
