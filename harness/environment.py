@@ -14,7 +14,7 @@ from langchain_core.messages import convert_to_messages
 
 from .chat_model import FakeChatModel
 from .clock import VirtualClock
-from .tokens import token_text
+from .tokens import state_text
 from .views import text_of
 
 #: Context window that the fake models announce, in tokens of `count_tokens`.
@@ -42,7 +42,7 @@ class DynamicState:
 
     def text(self) -> str:
         """Return the current text without going through the (possibly failing) source."""
-        return "" if self.empty else token_text(self.token(), 2)
+        return "" if self.empty else state_text(self.token())
 
     def token(self) -> str:
         """Return the token of the current version, such as `s1`."""

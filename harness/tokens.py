@@ -15,6 +15,9 @@ TOKEN = re.compile(r"⟦([uats])(\d+(?:\.\w+)*)⟧( [a-z]+:)?")
 
 _QUOTE_WORD = {"u": "ask", "a": "say", "t": "got", "s": "now"}
 
+#: Filler words of a state version.
+_STATE_WORDS = 2
+
 _FILLER = ("harbour", "lantern", "meadow", "copper", "orchard", "signal", "window", "river")
 
 
@@ -40,6 +43,11 @@ def token_text(token: str, words: int) -> str:
     start = int("".join(c for c in token if c.isdigit()) or "0")
     filler = " ".join(_FILLER[(start + i) % len(_FILLER)] for i in range(words))
     return f"⟦{token}⟧ {_QUOTE_WORD[token[0]]}: {filler}".rstrip()
+
+
+def state_text(token: str) -> str:
+    """Return the text of the state version `token`, as its source gives it."""
+    return token_text(token, _STATE_WORDS)
 
 
 def bare(token: str) -> str:

@@ -60,6 +60,15 @@ _RECREATED: dict[str, tuple[str, ...]] = {
         "production.metadata",
         "production.fold",
     ),
+    "production_flaws": (
+        "production-empty-canvas",
+        "production-canvas-in-history",
+        "production-stripped-requests",
+        "production-metadata-appended",
+        "production-fold-by-count",
+        "production-record-of-records",
+        "production-turn-summary",
+    ),
 }
 
 

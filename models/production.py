@@ -1,11 +1,14 @@
 """A node-canvas copilot's ways to bring context in and to fold it, re-created from their description.
 
 State is read anew for every request and never enters history (P1); events are attached to the user's
-message while it is written (P2); late metadata is added to the stored message in place (P3); and what is
-over the threshold is folded at a turn boundary into a plain record, without a model (P4).
+message while it is written, and taken off again where it is told anew (P2); late metadata is added to the
+stored message in place (P3); and what is over the threshold is folded at a turn boundary into a plain
+record, without a model (P4).
 
 Source: rules P1 to P4 of the article on the direction of context injection, section 4. The system is not
-public. Taking envelopes off again, which its front end does on replay, is not re-created.
+public. "Replay" is read as: to people, and in the record. That requests of later turns show a message
+without what it came with would be the other reading; it breaks the cached prefix at every turn, and is a
+named flaw (`production_flaws`).
 """
 
 from __future__ import annotations
@@ -36,6 +39,8 @@ THRESHOLD = 6
 
 _RECORD = "record"
 
+_ENVELOPE = "<attachments>1 file</attachments>"
+
 _STALE = "What follows may be stale; that something is missing here proves nothing.\n"
 
 
@@ -64,10 +69,14 @@ class CanvasInPrompt(AgentMiddleware[Any, Any, Any]):
         except Exception:  # noqa: BLE001  however the source fails, the last snapshot is shown
             return None
 
+    def last_good(self, snapshot: str) -> str:
+        """Return what a request shows when the canvas cannot be read: the last good snapshot, marked."""
+        return _STALE + snapshot
+
     def _shown(self, request: Request) -> Request:
         text = self._read()
         if text is None:
-            text = _STALE + str(request.state.get("snapshot", ""))
+            text = self.last_good(str(request.state.get("snapshot", "")))
         return request.override(system_message=SystemMessage(f"The canvas now:\n{text}"))
 
     def wrap_model_call(self, request: Request, handler: Callable[[Request], Any]) -> Any:
@@ -79,7 +88,7 @@ class CanvasInPrompt(AgentMiddleware[Any, Any, Any]):
         return await handler(self._shown(request))
 
 
-def _latest_words(messages: Sequence[BaseMessage]) -> HumanMessage | None:
+def latest_words(messages: Sequence[BaseMessage]) -> HumanMessage | None:
     """Return the user's latest message, whatever else stands in the user's role."""
     humans = (m for m in reversed(messages) if isinstance(m, HumanMessage) and m.name != _RECORD)
     return next(humans, None)
@@ -90,17 +99,28 @@ class EnvelopeAtCreation(AgentMiddleware[Any, Any, Any]):
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Write the envelope behind the words, under the id of the message."""
-        words = _latest_words(state["messages"])
+        words = latest_words(state["messages"])
         if words is None or words.additional_kwargs.get("envelope"):
             return None
-        envelope = "<attachments>1 file</attachments>"
         content: Any = (
-            f"{words.content}\n{envelope}"
+            f"{words.content}\n{_ENVELOPE}"
             if isinstance(words.content, str)
-            else [*words.content, {"type": "text", "text": envelope}]
+            else [*words.content, {"type": "text", "text": _ENVELOPE}]
         )
         extra = {**words.additional_kwargs, "envelope": True}
         return {"messages": [words.model_copy(update={"content": content, "additional_kwargs": extra})]}
+
+
+def replayed(message: BaseMessage) -> BaseMessage:
+    """Return the message as it is told anew: the user's own words, without what came with them (rule P2)."""
+    if not message.additional_kwargs.get("envelope"):
+        return message
+    content: Any = message.content
+    if isinstance(content, str):
+        body: Any = content.removesuffix(f"\n{_ENVELOPE}")
+    else:
+        body = [part for part in content if part != {"type": "text", "text": _ENVELOPE}]
+    return message.model_copy(update={"content": body})
 
 
 class LateMetadata(AgentMiddleware[Any, Any, Any]):
@@ -108,44 +128,64 @@ class LateMetadata(AgentMiddleware[Any, Any, Any]):
 
     def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Add the metadata to the latest user's message, once."""
-        words = _latest_words(state["messages"])
+        words = latest_words(state["messages"])
         if words is None or "file_size" in words.additional_kwargs:
             return None
-        extra = {**words.additional_kwargs, "file_size": 3}
-        return {"messages": [words.model_copy(update={"additional_kwargs": extra})]}
+        return {"messages": [self.corrected(words)]}
+
+    def corrected(self, words: HumanMessage) -> HumanMessage:
+        """Return the message with its metadata, in its own row."""
+        return words.model_copy(update={"additional_kwargs": {**words.additional_kwargs, "file_size": 3}})
 
 
-def _is_conversation(message: BaseMessage) -> bool:
+def is_conversation(message: BaseMessage) -> bool:
     """Tell whether the message may be folded: a record is stored once, and instructions stay."""
     return message.name != _RECORD and not isinstance(message, SystemMessage)
 
 
 def _line(message: BaseMessage) -> str:
     if isinstance(message, HumanMessage):
-        return f"- user: {message.text[:WORDS_KEPT]}"
+        return f"- user: {replayed(message).text[:WORDS_KEPT]}"
     who = "agent" if isinstance(message, AIMessage) else "tool"
     return f"- {who}: {message.text[:ACTION_KEPT]}"
+
+
+def record_of(messages: Sequence[BaseMessage]) -> str:
+    """Return the record of finished turns: turn by turn, what the user said and what was done (rule P4)."""
+    lines = ["Record of earlier turns:"]
+    starts = set(turn_starts(messages))
+    for index, message in enumerate(messages):
+        if index in starts:
+            lines.append("Turn:")
+        lines.append(_line(message))
+    return "\n".join(lines)
 
 
 class FoldAtTurnBoundary(AgentMiddleware[Any, Any, Any]):
     """Folds finished turns into a record of their texts, stored once and never touched again (rule P4)."""
 
     def __init__(self, environment: Environment) -> None:
-        self._environment = environment
+        self.environment = environment
+
+    def is_foldable(self, message: BaseMessage) -> bool:
+        """Tell whether the message goes into the record: another record does not."""
+        return is_conversation(message)
+
+    def cut(self, messages: Sequence[BaseMessage]) -> int:
+        """Return where the fold ends: walking backwards, at the most recent turn boundary."""
+        return next((i for i in reversed(turn_starts(messages)) if messages[i].name != _RECORD), 0)
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Fold all turns before the current one when the history is over the threshold."""
         messages: list[BaseMessage] = state["messages"]
-        starts = [i for i in turn_starts(messages) if messages[i].name != _RECORD]
-        if sum(map(_is_conversation, messages)) <= THRESHOLD or not starts:
+        if sum(map(is_conversation, messages)) <= THRESHOLD:
             return None
-        cut = starts[-1]
-        folded = [m for m in messages[:cut] if _is_conversation(m)]
+        cut = self.cut(messages)
+        folded = [m for m in messages[:cut] if self.is_foldable(m)]
         if not folded:
             return None
-        kept = [m for m in messages[:cut] if not _is_conversation(m)]
-        text = "\n".join(["Record of earlier turns:", *map(_line, folded)])
-        record = HumanMessage(text, id=self._environment.new_id(_RECORD), name=_RECORD)
+        kept = [m for m in messages[:cut] if not self.is_foldable(m)]
+        record = HumanMessage(record_of(folded), id=self.environment.new_id(_RECORD), name=_RECORD)
         return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), *kept, record, *messages[cut:]]}
 
 

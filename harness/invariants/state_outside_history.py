@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..tokens import mentions
+from ..history import FaultFired
+from ..tokens import mentions, state_text
 from ..views import View
 from .checks import Check, Violation
-from .reading import Reading
+from .reading import Reading, Sight
 
 _MARKED_STALE = re.compile(r"\b(stale|outdated|out of date|may have changed|as of)\b", re.IGNORECASE)
 
@@ -62,19 +63,39 @@ def state_missing(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield requests that show no state at all, of a candidate that promises to show it.
 
     Not judged while the state is empty, in turns in which a fault struck, or after a client removed
-    messages.
+    messages. Where nothing but the source failed the candidate can still say so: a prompt that looks as if
+    the state were empty is judged there, too.
     """
-    for sight in reading.sights_since(since):
-        if sight.causes & {"fault", "delete_turn", "trim_state", "rewind"}:
-            continue
+    blank: set[str] = set()
+    for sight in reading.sights:
+        unable = bool(sight.causes & {"delete_turn", "trim_state", "rewind"})
+        if "fault" in sight.causes:
+            unable |= _bare(sight) not in blank or not _only_the_source_failed(reading, sight)
+        if mentions(sight.request.system).states:
+            blank |= {"", _bare(sight)}
         current = reading.ledger.state_at(sight.record)
-        if current and not sight.shows_state:
+        if current and not sight.shows_state and not unable and sight.record >= since:
             yield Violation(
                 "1.state-missing",
                 sight.record,
                 sight.blame,
                 f"state {current} is current, and the model sees no state at all",
             )
+
+
+def _bare(sight: Sight) -> str:
+    """Return the system prompt as it would be if the state in it were empty."""
+    prompt = sight.request.system
+    for token in mentions(prompt).states:
+        prompt = prompt.replace(state_text(token), "")
+    return " ".join(prompt.split())
+
+
+def _only_the_source_failed(reading: Reading, sight: Sight) -> bool:
+    """Tell whether no other fault struck in the turn of this request or in that of the one before it."""
+    turns = {each.request.turn for each in (sight, sight.previous) if each is not None}
+    fired = [r for r in reading.history.records[: sight.record] if isinstance(r, FaultFired)]
+    return all(fault.at == "source" for fault in fired if fault.turn in turns)
 
 
 def _unmarked_state(view: View) -> bool:
