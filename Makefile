@@ -16,7 +16,7 @@ LINKS := $(wildcard build/__editable__.sixfold-*)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-slow corpus browser lint format bench wheel clean FORCE
+.PHONY: help run test test-slow corpus witness browser lint format bench wheel clean FORCE
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -32,6 +32,9 @@ test-slow: $(INSTALLED) ## run the long searches of the tests, too
 
 corpus: $(INSTALLED) ## find the known public bugs again: make corpus ARGS="--local"
 	@$(BIN)/python -m tests.corpus $(ARGS)
+
+witness: $(INSTALLED) ## hold re-created systems against the real ones: make witness ARGS="--seed 7"
+	@$(BIN)/python -m tests.witness $(ARGS)
 
 lint: $(INSTALLED) ## check style, format, import direction and types
 	@failed=; \
@@ -56,7 +59,7 @@ wheel: $(INSTALLED) ## build a wheel into dist/
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist
 
 clean: ## delete what make, the tests and the tools made; run folders in .sixfold/ stay
-	@rm -rf $(VENV) build dist *.egg-info .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
+	@rm -rf $(VENV) .witness build dist *.egg-info .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
 	@find $(LINT_PATHS) -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # ---------------------------------------------------------------- environment

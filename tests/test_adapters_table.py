@@ -61,7 +61,8 @@ FOOT = """
   takes no middleware, and its work is done by tools that transfer to other agents, which the scripted model
   never calls. Its only part that works on the history is a `pre_model_hook`, and any of these is a target.
 - `hermes-agent` pins an old `openai`: beside the current LangChain only its version 0.16 can be installed,
-  and that with an old `langchain-openai`. So the extra `real` leaves it out.
+  and that with an old `langchain-openai`. So the extra `real` leaves it out, and `make witness` holds its
+  re-creation against the real one in an environment of its own: [hermes.md](hermes.md).
 """
 
 
