@@ -62,7 +62,7 @@ def _with_micro(name: str, what: str = "", *, drops_batch: bool = False) -> Cand
         name=name,
         build=build,
         contract=_MICRO_CONTRACT,
-        source="hermes-agent micro compaction (public source since 0.20), over hermes.mended without a head"
+        source="hermes-agent micro compaction (public source after 0.19.0), over hermes.mended without a head"
         + what,
         target=name,
     )
