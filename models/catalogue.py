@@ -53,6 +53,23 @@ _RECREATED: dict[str, tuple[str, ...]] = {
         "hermes-forgetful",
         "hermes-batch-dropped",
     ),
+    "codex": ("codex",),
+    "codex_flaws": (
+        "codex-context-at-head",
+        "codex-no-context-mid-turn",
+        "codex-reference-kept",
+        "codex-budget-from-oldest",
+        "codex-summary-as-user",
+        "codex-resummarises",
+    ),
+    "gemini": ("gemini",),
+    "gemini_rolling": ("gemini.rolling", "gemini-rolling-unhardened", "gemini-rolling-forgets"),
+    "gemini_flaws": (
+        "gemini-cut-inside-turn",
+        "gemini-open-call",
+        "gemini-empty-snapshot",
+        "gemini-context-lost",
+    ),
     "production": (
         "production",
         "production.canvas",

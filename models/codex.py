@@ -13,8 +13,6 @@ not exist.
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Sequence
 from typing import Any, NotRequired
 
@@ -24,6 +22,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from ..harness.candidate import Candidate, Contract
 from ..harness.environment import Environment
+from .codex_handoff import RETRIES, HandoffRequest, aask, ask
 from .codex_history import (
     CONTEXT_KEY,
     USER_BUDGET,
@@ -43,24 +42,7 @@ from .codex_history import (
 WINDOW = 272_000
 AUTOMATIC_SHARE = 0.9
 
-#: Attempts after the first one, and seconds to wait before the first of them, doubled each time (rule C7).
-RETRIES = 5
-BACKOFF = 0.2
-
-HANDOFF_PROMPT = (
-    "Write a handoff for another model that will finish this task: what was done and decided; constraints "
-    "and preferences of the user; the steps that remain; data that is needed to go on."
-)
-
 _PERMISSIONS = "Ask before you write."
-
-
-class ContextWindowExceeded(Exception):
-    """The history does not fit into the window of the model that is to summarise it."""
-
-
-class CompactionError(Exception):
-    """The history could not be compacted and is unchanged; the turn ends."""
 
 
 class CodexState(AgentState[Any]):
@@ -73,34 +55,6 @@ class CodexState(AgentState[Any]):
     window_number: NotRequired[int]
     window_id: NotRequired[str]
     last_input: NotRequired[str]
-
-
-class HandoffRequest:
-    """One compaction's request to the model, and what becomes of it after an error (rules C3 and C7)."""
-
-    def __init__(self, history: Sequence[BaseMessage], *, window: int, retries: int, count: Count) -> None:
-        self._items = list(history)
-        self._window = window
-        self._retries = retries
-        self._count = count
-        self._failures = 0
-
-    def messages(self) -> list[BaseMessage]:
-        """Return the request. Raises `ContextWindowExceeded` as a provider does."""
-        if self._count(self._items) > self._window:
-            raise ContextWindowExceeded("the history exceeds the context window")
-        return [*self._items, HumanMessage(HANDOFF_PROMPT)]
-
-    def pause_after(self, error: Exception) -> float:
-        """Return the seconds until the next attempt. Raises `CompactionError` when there is none."""
-        if isinstance(error, ContextWindowExceeded) and len(self._items) > 1:
-            del self._items[0]
-            self._failures = 0
-            return 0
-        if isinstance(error, ContextWindowExceeded) or self._failures == self._retries:
-            raise CompactionError("the history could not be compacted") from error
-        self._failures += 1
-        return BACKOFF * 2.0 ** (self._failures - 1)
 
 
 class Codex(AgentMiddleware[Any, Any, Any]):
@@ -282,21 +236,11 @@ class Codex(AgentMiddleware[Any, Any, Any]):
 
     def summary(self, history: Sequence[BaseMessage]) -> str:
         """Return the summary of the history. Raises `CompactionError` when there is none to be had."""
-        request = self._request(history)
-        while True:
-            try:
-                return str(self.environment.model.invoke(request.messages()).text)
-            except Exception as error:  # noqa: BLE001  every error counts against the retries
-                time.sleep(request.pause_after(error))
+        return ask(self.environment.model, self._request(history))
 
     async def asummary(self, history: Sequence[BaseMessage]) -> str:
         """Return the summary of the history. Raises `CompactionError` when there is none to be had."""
-        request = self._request(history)
-        while True:
-            try:
-                return str((await self.environment.model.ainvoke(request.messages())).text)
-            except Exception as error:  # noqa: BLE001  every error counts against the retries
-                await asyncio.sleep(request.pause_after(error))
+        return await aask(self.environment.model, self._request(history))
 
 
 #: A model with a window of 128,000 tokens, compacting at half of it, as 320 tokens that compact at 160.

@@ -17,10 +17,10 @@ def fold_incoherent(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield hook folds whose new messages are not neighbours, in order, after the fold.
 
     Messages that were there before and still carry the same words are updates in place; they are not
-    part of the group.
+    part of the group. What stands after the fold as it was written, all of it, has not come apart.
     """
     for change in reading.changes_since(since):
-        if not change.by_hook:
+        if not change.by_hook or _as_written(change):
             continue
         positions = _positions_of_new(change)
         if any(b != a + 1 for a, b in pairwise(positions)):
@@ -32,6 +32,15 @@ def fold_incoherent(reading: Reading, since: int) -> Iterator[Violation]:
                 f"{', '.join(labels)} were written together and stand apart, at places "
                 f"{', '.join(str(p + 1) for p in positions)}",
             )
+
+
+def _as_written(change: Change) -> bool:
+    """Tell whether the state is the update, message by message: one that replaced the whole history."""
+    written = [view for view in change.fold.update if view.role != "remove"]
+    return len(written) == len(change.fold.state) and all(
+        view.id in (None, now.id) and view.text == now.text
+        for view, now in zip(written, change.fold.state, strict=True)
+    )
 
 
 def _positions_of_new(change: Change) -> list[int]:

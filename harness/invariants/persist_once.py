@@ -117,11 +117,15 @@ def prefix_broken(reading: Reading, since: int) -> Iterator[Violation]:
 
 
 def summary_rewritten(reading: Reading, since: int) -> Iterator[Violation]:
-    """Yield hook folds that change a stored summary although nothing was compacted."""
+    """Yield hook folds that change a stored summary although nothing was compacted.
+
+    What stands under the id of something said is what is left of it, and no summary.
+    """
     for change in reading.changes_since(since):
         if not change.by_hook or change.gone:
             continue
-        before = {view.id: view for view in change.before if _is_summary(view)}
+        spoken = {utterance.id for utterance in reading.ledger.utterances.values()}
+        before = {view.id: view for view in change.before if _is_summary(view) and view.id not in spoken}
         for view in change.fold.state:
             old = before.get(view.id)
             if old is not None and old.text != view.text:
