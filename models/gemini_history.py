@@ -48,7 +48,8 @@ def _parts(message: BaseMessage) -> list[dict[str, Any]]:
         return [{"functionResponse": response}]
     parts: list[dict[str, Any]] = [{"text": message.text}] if message.text else []
     if isinstance(message, AIMessage):
-        for call in message.tool_calls:
+        # What could not be parsed is a call all the same, and is answered.
+        for call in (*message.tool_calls, *message.invalid_tool_calls):
             made = {"id": call["id"], "name": call["name"], "args": call["args"]}
             parts.append({"functionCall": made})
     return parts or [{"text": ""}]

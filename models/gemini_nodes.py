@@ -12,7 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    InvalidToolCall,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+)
 
 from .gemini_history import Count, items_of
 
@@ -52,9 +60,14 @@ def type_of(message: BaseMessage) -> NodeType:
     """Return the type of a message's node."""
     if SUMMARY_KEY in message.additional_kwargs:
         return "ROLLING_SUMMARY"
-    if isinstance(message, ToolMessage) or (isinstance(message, AIMessage) and message.tool_calls):
+    if isinstance(message, ToolMessage) or (isinstance(message, AIMessage) and calls_of(message)):
         return "TOOL_EXECUTION"
     return "AGENT_THOUGHT" if isinstance(message, AIMessage) else "USER_PROMPT"
+
+
+def calls_of(message: AIMessage) -> tuple[ToolCall | InvalidToolCall, ...]:
+    """Return the calls of an answer; what could not be parsed is a call all the same, and is answered."""
+    return (*message.tool_calls, *message.invalid_tool_calls)
 
 
 def nodes_of(messages: Sequence[BaseMessage], times: Mapping[str, float]) -> list[Node]:
@@ -106,7 +119,7 @@ def transcript(nodes: Sequence[Node]) -> str:
 
 def _line(node: Node) -> str:
     message = node.message
-    calls = message.tool_calls if isinstance(message, AIMessage) else []
+    calls = calls_of(message) if isinstance(message, AIMessage) else ()
     made = "".join(f" CALL: {call['name']}({json.dumps(call['args'])})" for call in calls)
     return f"[{message.type}] [{node.type}]: {message.text}{made}"
 
@@ -135,22 +148,24 @@ def replaced(messages: Sequence[BaseMessage], folded: Sequence[Node], summary: N
 def hardened(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     """Return the request with a result for every call and a call for every result, next to each other.
 
-    What stands behind an answer, up to the next one, is one item of the user: the results of the answer's
-    calls come first in it, in the order of the calls. A request begins and ends with the user; a client's
-    system messages are instructions, and stay in front.
+    Answers in a row are one item of the model, and what stands behind them, up to the next answer, is one of
+    the user: results come first in it, in the order of the calls. A request begins and ends with the user;
+    a client's system messages are instructions, and stay in front.
     """
     front = [m for m in messages if isinstance(m, SystemMessage)]
     history = [m for m in messages if not isinstance(m, SystemMessage)]
     result: list[BaseMessage] = []
-    at = 0
-    while at < len(history):
-        first = history[at]
-        asking = first if isinstance(first, AIMessage) else None
-        end = at + 1
-        while end < len(history) and not isinstance(history[end], AIMessage):
-            end += 1
-        result += _paired(asking, history[at + (asking is not None) : end])
-        at = end
+    answers: list[AIMessage] = []
+    behind: list[BaseMessage] = []
+    for message in history:
+        if not isinstance(message, AIMessage):
+            behind.append(message)
+            continue
+        if behind:
+            result += _paired(answers, behind)
+            answers, behind = [], []
+        answers.append(message)
+    result += _paired(answers, behind)
     if result and isinstance(result[0], AIMessage):
         result.insert(0, HumanMessage(CONTINUED, id="continued"))
     if result and isinstance(result[-1], AIMessage):
@@ -158,26 +173,30 @@ def hardened(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     return [*front, *result]
 
 
-def _paired(asking: AIMessage | None, behind: Sequence[BaseMessage]) -> list[BaseMessage]:
+def _paired(answers: Sequence[AIMessage], behind: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Return answers, each with its results behind it, and then what else stood behind them."""
     results = [m for m in behind if isinstance(m, ToolMessage)]
-    others = [m for m in behind if not isinstance(m, ToolMessage)]
-    made = [str(call["id"]) for call in asking.tool_calls] if asking is not None else []
-    orphans = [m for m in results if m.tool_call_id not in made]
-    if orphans:
-        known = asking.tool_calls if asking is not None else []
-        calls = [{"name": m.name or "unknown", "args": {}, "id": m.tool_call_id} for m in orphans]
-        made += [m.tool_call_id for m in orphans]
-        if asking is None:
-            asking = AIMessage("", id=f"{orphans[0].id}__call", tool_calls=calls)
-        else:
-            asking = asking.model_copy(
-                update={"tool_calls": [*known, *AIMessage("", tool_calls=calls).tool_calls]}
-            )
-    answered = {m.tool_call_id for m in results}
-    lost = [
-        ToolMessage(LOST_RESULT, id=f"{call}__lost", tool_call_id=call)
-        for call in made
-        if call not in answered
-    ]
-    ordered = sorted([*results, *lost], key=lambda m: made.index(m.tool_call_id))
-    return [*([asking] if asking is not None else []), *ordered, *others]
+    made = {call["id"] for answer in answers for call in calls_of(answer)}
+    answers = _with_calls(answers, [m for m in results if m.tool_call_id not in made])
+    paired: list[BaseMessage] = []
+    done: set[str | None] = set()
+    for answer in answers:
+        paired.append(answer)
+        for call in calls_of(answer):
+            name = call["id"]
+            if name not in done:
+                done.add(name)
+                own = [m for m in results if m.tool_call_id == name]
+                paired += own or [ToolMessage(LOST_RESULT, id=f"{name}__lost", tool_call_id=str(name))]
+    return [*paired, *(m for m in behind if not isinstance(m, ToolMessage))]
+
+
+def _with_calls(answers: Sequence[AIMessage], orphans: Sequence[ToolMessage]) -> list[AIMessage]:
+    """Return the answers with a call for each result that has none: in the last one, or in one of its own."""
+    if not orphans:
+        return list(answers)
+    made = [{"name": m.name or "unknown", "args": {}, "id": m.tool_call_id} for m in orphans]
+    if not answers:
+        return [AIMessage("", id=f"{orphans[0].id}__call", tool_calls=made)]
+    calls = [*answers[-1].tool_calls, *AIMessage("", tool_calls=made).tool_calls]
+    return [*answers[:-1], answers[-1].model_copy(update={"tool_calls": calls})]
