@@ -63,7 +63,10 @@ def _last_summary(records: Sequence[object], by: str) -> Summarised | None:
 
 
 def regenerated(reading: Reading, since: int) -> Iterator[Violation]:
-    """Yield summariser calls over nothing but what a stored summary already covers."""
+    """Yield summariser calls over nothing but what a stored summary already covers.
+
+    A message that no script wrote (a tool's complaint about its arguments) can be new, too, without a token.
+    """
     if not reading.summaries:
         return
     covered: set[str] = set()
@@ -74,7 +77,7 @@ def regenerated(reading: Reading, since: int) -> Iterator[Violation]:
             if record.failure is not None:
                 continue
             stale = covered and record.tokens and set(record.quoted) <= covered
-            if stale and index >= since:
+            if stale and index >= since and not _folds_news(reading, index, record.by):
                 yield Violation(
                     "5.regenerated",
                     index,
@@ -90,6 +93,24 @@ def regenerated(reading: Reading, since: int) -> Iterator[Violation]:
             open_call = None
         elif isinstance(record, Happened) and record.what == "rewind":
             covered.clear()
+
+
+def _folds_news(reading: Reading, call: int, by: str) -> bool:
+    """Tell whether what a summariser call takes out of the state holds a text of no hook and no script."""
+    commit = next((change for change in reading.changes if change.record > call), None)
+    if commit is None or commit.fold.by != by:
+        return False
+    left = {view.id for view in commit.fold.state}
+    strange = {
+        view.id
+        for view in commit.before
+        if view.id not in left and view.text.strip() and not view.mentions.utterances
+    }
+    for change in reading.changes:
+        if strange and change.by_hook:
+            known = {view.id for view in change.before}
+            strange -= {view.id for view in change.fold.state if view.id not in known}
+    return bool(strange)
 
 
 def prefix_broken(reading: Reading, since: int) -> Iterator[Violation]:
