@@ -179,12 +179,12 @@ def _paired(answers: Sequence[AIMessage], behind: Sequence[BaseMessage]) -> list
     made = {call["id"] for answer in answers for call in calls_of(answer)}
     answers = _with_calls(answers, [m for m in results if m.tool_call_id not in made])
     paired: list[BaseMessage] = []
-    done: set[str | None] = set()
+    done: set[str] = set()
     for answer in answers:
         paired.append(answer)
         for call in calls_of(answer):
             name = call["id"]
-            if name not in done:
+            if name is not None and name not in done:
                 done.add(name)
                 own = [m for m in results if m.tool_call_id == name]
                 paired += own or [ToolMessage(LOST_RESULT, id=f"{name}__lost", tool_call_id=str(name))]

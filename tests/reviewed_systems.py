@@ -42,4 +42,59 @@ REVIEWED: dict[tuple[str, str], str] = {
         "Real, and small: an exchange without words, an empty answer, is folded like any other, and costs "
         "a model call that has nothing to add."
     ),
+    # ------------------------------------------------------------ Codex, Gemini CLI
+    ("codex", "2.content-changed"): (
+        "Real, by rule C4: the user message that overflows the budget is truncated, and stays as the user's "
+        "words. When little room is left, nothing of them can be read."
+    ),
+    ("codex", "4.cut-inside-turn"): (
+        "Real, by rules C4 and C5: a compaction within a turn drops the turn's own answers and tool results, "
+        "and keeps its question; what was done so far is in the summary only."
+    ),
+    ("codex", "5.failed-summary-committed"): (
+        "Real, by rule C4: an empty answer of the model is committed as `(no summary available)`, and all "
+        "that is left of the conversation is what the user said. Errors change nothing (C7)."
+    ),
+    ("codex", "5.regenerated"): (
+        "Real, by rule C9, and rare: when what a compaction keeps is over the limit by itself, the next turn "
+        "summarises the summary again. It takes a limit near the 20,000 tokens that are kept."
+    ),
+    ("codex", "6.recall"): (
+        "Real, by rule C7: a history that exceeds the window loses its oldest items before it is summarised, "
+        "and they are in no summary. It takes a turn that goes far over the limit in one step."
+    ),
+    ("gemini", "3.head-dependent"): (
+        "Real, by rule G1: the environment context is the first message of the session, also where finished "
+        "turns are there already, as in a session that is resumed."
+    ),
+    ("gemini", "4.cut-inside-turn"): (
+        "Arguable: a client loaded a user message between a call and its results; it counts as a prompt, "
+        "where the history may be cut (rule G4)."
+    ),
+    ("gemini", "4.orphan-result"): (
+        "Arguable: the same cut parts the call from its results. No provider takes what was loaded either, "
+        "but before the cut the call was there."
+    ),
+    ("gemini", "5.regenerated"): (
+        "Real, by rules G2 and G4: a turn that is over the threshold by itself is never cut, so the snapshot "
+        "before it is summarised again for every request, with two calls of the model each."
+    ),
+    ("gemini.rolling", "2.reorder"): (
+        "Real: a fold parts a call from its result, and the request is repaired by putting the result in "
+        "front of all that stands before the next answer, earlier questions included."
+    ),
+    ("gemini.rolling", "3.stale-question"): (
+        "Real: only the last item is safe from ageing out. During a long tool loop the question is folded, "
+        "and the last message in the user's role is a summary."
+    ),
+    ("gemini.rolling", "4.cut-inside-turn"): (
+        "Real, by rule R2: nodes are folded one by one, whatever turn they belong to, the running one, too."
+    ),
+    ("gemini.rolling", "4.question-lost"): (
+        "Real: the question ages out during a long tool loop. Rule R1 keeps the first prompt of the session, "
+        "not the current one."
+    ),
+    ("gemini.rolling", "5.failed-summary-committed"): (
+        "Real, by rule R5: an empty summary replaces the nodes as it comes."
+    ),
 }

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { join } from "node:path";
 
 const load = (path) => import(pathToFileURL(join(process.argv[2], "dist/src", path)).href);
-const { findCompressSplitPoint } = await load("context/chatCompressionService.js");
+const { ChatCompressionService, findCompressSplitPoint } = await load("context/chatCompressionService.js");
 const { createRollingSummaryProcessor } = await load("context/processors/rollingSummaryProcessor.js");
 const { hardenHistory } = await load("utils/historyHardening.js");
 
@@ -18,7 +18,45 @@ const environment = {
   promptId: "witness",
 };
 
+// A configuration that knows what a compression asks of it, and answers everything else with more of itself.
+const anything = () =>
+  new Proxy(() => {}, {
+    get: (_, key) => {
+      if (key === "then") return undefined;
+      if (key === Symbol.toPrimitive) return () => "";
+      return key === Symbol.iterator ? [][Symbol.iterator].bind([]) : anything();
+    },
+    apply: () => anything(),
+  });
+
+const configuration = (asked) => {
+  const known = {
+    getHookSystem: () => undefined,
+    getCompressionThreshold: async () => 0.5,
+    getBaseLlmClient: () => ({
+      generateContent: async ({ contents }) => {
+        asked.push(contents);
+        return { candidates: [{ content: { role: "model", parts: [{ text: "a snapshot" }] } }] };
+      },
+    }),
+    getIncludeDirectoryTree: () => false,
+    getSessionMemory: () => "",
+    getTruncateToolOutputThreshold: () => 40_000,
+    storage: { getProjectTempDir: () => "witness", getPlansDir: () => "witness" },
+  };
+  return new Proxy(known, { get: (_, key) => known[key] ?? (key === "then" ? undefined : anything()) });
+};
+
 const tasks = {
+  compress: async ({ contents, used }) => {
+    const asked = [];
+    const chat = { getHistory: () => contents, getLastPromptTokenCount: () => used };
+    const service = new ChatCompressionService();
+    const { newHistory } = await service.compress(
+      chat, "witness", false, "gemini-2.5-pro", configuration(asked), false,
+    );
+    return { asked, history: newHistory };
+  },
   split: ({ contents, share }) => findCompressSplitPoint(contents, share),
   roll: async ({ nodes, strategy, free }) => {
     const options = { target: strategy, freeTokensTarget: free };

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from sixfold.harness.agent import build_agent
 from sixfold.harness.candidate import Candidate
 from sixfold.harness.environment import count_tokens
 from sixfold.harness.play import play
-from sixfold.models.gemini import SHARE_TO_COMPRESS, GeminiCompression
+from sixfold.models.gemini import SHARE_TO_COMPRESS, Compression, GeminiCompression
 from sixfold.models.gemini_history import find_split_point, items_of
 from sixfold.models.gemini_nodes import (
     Strategy,
@@ -36,6 +36,7 @@ from sixfold.models.gemini_nodes import (
 )
 
 from ...helpers import explored
+from ...models.summariser import environment_with
 
 ASK = Path(__file__).with_name("ask.mjs")
 HISTORIES = 300
@@ -167,3 +168,23 @@ def test_requests_are_hardened_as_by_the_published_function() -> None:
     assert sum(each != outline(question["contents"]) for each, question in zip(ours, questions, strict=True))
     for mine, theirs, question in zip(ours, published(questions), questions, strict=True):
         assert mine == outline(theirs), outline(question["contents"])
+
+
+def test_a_turn_over_the_threshold_has_the_snapshot_before_it_summarised_again() -> None:
+    # What a run finds on the re-created system as 5.regenerated.
+    package()
+    history: list[BaseMessage] = [
+        HumanMessage("<state_snapshot>what was done</state_snapshot>", id="snapshot"),
+        AIMessage("Understood.", id="acknowledgement"),
+        HumanMessage("the question", id="u2"),
+        AIMessage("I look", id="a2", tool_calls=[{"name": "lookup", "args": {}, "id": "c1"}]),
+    ]
+    [theirs] = published([{"task": "compress", "contents": contents_of(history), "used": 600_000}])
+    environment, model = environment_with("a snapshot")
+    ours = GeminiCompression(environment, window=2)
+    compression = ours.plan({"messages": [*history, ToolMessage("found", tool_call_id="c1")]})
+    assert isinstance(compression, Compression)
+    ours.snapshot(compression)
+    assert len(theirs["asked"]) == len(model.asked) == 2
+    assert theirs["asked"][0][:-1] == contents_of(model.asked[0][:-1]) == contents_of(history[:2])
+    assert theirs["history"][2:] == contents_of(history[2:])
