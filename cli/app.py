@@ -218,8 +218,12 @@ def doctor(
 
 @app.command("import")
 def import_histories(
-    file: Annotated[
-        Path, typer.Argument(help="JSON messages, or a SQLite database of LangGraph checkpoints.")
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|URL",
+            help="JSON messages, or LangGraph checkpoints: a SQLite database, or postgresql://USER@HOST/DATABASE.",
+        ),
     ],
     thread: Annotated[
         str | None, typer.Option(help="Import this thread only; all of them without.", show_default=False)
@@ -233,7 +237,7 @@ def import_histories(
     ] = False,
     into: Annotated[
         Path | None,
-        typer.Option(help="Where files are written; .sixfold/imported/FILE without.", show_default=False),
+        typer.Option(help="Where files are written; .sixfold/imported/NAME without.", show_default=False),
     ] = None,
     on: Annotated[
         list[str] | None,
@@ -253,7 +257,7 @@ def import_histories(
     from .imported import import_command
 
     import_command(
-        file,
+        source,
         thread=thread,
         redact=redact,
         into=into,

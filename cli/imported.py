@@ -6,16 +6,19 @@ import json
 import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
-from ..harness.checkpoints import from_checkpoints, is_database
+from ..harness.checkpoints import Unread, from_checkpoints, is_database
+from ..harness.checkpoints_postgres import from_postgres
 from ..harness.errors import SixfoldError
 from ..harness.faults import FaultKind, FaultPlace
 from ..harness.foreign import Conversation, from_dump
 from ..harness.harmless import harmless
+from ..harness.postgres_url import is_url, read_url
 from ..harness.redaction import Redaction
 from ..harness.retelling import Retold
 from ..harness.run_folder import write_atomically
@@ -26,7 +29,7 @@ from .run import run_command
 
 
 def import_command(
-    path: Path,
+    source: str,
     *,
     thread: str | None,
     redact: bool,
@@ -36,10 +39,20 @@ def import_command(
     isolated: bool,
     report_dir: Path,
 ) -> None:
-    """Write a scenario for each conversation in the file; with targets, play them and shrink what fails."""
-    conversations, skipped = _read(path, thread)
+    """Write a scenario for each conversation in a file, or in the PostgreSQL database of a URL.
+
+    With targets, play them and shrink what fails.
+    """
+    place, name, read = _reader(source)
+    try:
+        conversations, skipped = read(thread)
+    except SixfoldError as error:
+        if not redact:
+            raise
+        remedy = "Import without --redact to see where, and what helps."
+        raise SixfoldError(error.cause, place=place, remedy=remedy) from error
     told = [conversation.retold() for conversation in conversations]
-    folder = into or Path(".sixfold/imported") / _slug(path.stem)
+    folder = into or Path(".sixfold/imported") / _slug(name)
     out = console(sys.stdout)
     hidden = Redaction()
     scenarios: list[Scenario] = []
@@ -54,13 +67,16 @@ def import_command(
         if redact:
             files[folder / f"{stem}.redacted.json"] = _dump(hidden.messages(list(conversation.messages)))
         _show(out, label, conversation, retold, file)
-    for line in skipped:
-        out.print(Text(f"not read: {'a thread' if redact else harmless(line, 400)}", style="yellow"))
+    for unread in skipped:
+        who = "a thread" if redact else harmless(unread.thread, 100)
+        out.print(Text(f"not read: {who}: {harmless(unread.cause, 300)}", style="yellow"))
     for file, text in files.items():
         write_atomically(file, text)
     if not scenarios:
         raise SixfoldError(
-            "no conversation has a message of the user", place=str(path), remedy="Import another file."
+            "no conversation has a message of the user",
+            place=place,
+            remedy="Import other conversations.",
         )
     if targets:
         distinct = list(dict.fromkeys(scenarios))
@@ -98,7 +114,19 @@ class _Given:
             visit(scenario)
 
 
-def _read(path: Path, thread: str | None) -> tuple[list[Conversation], list[str]]:
+_Found = tuple[list[Conversation], list[Unread]]
+
+
+def _reader(source: str) -> tuple[str, str, Callable[[str | None], _Found]]:
+    """Return the place as it may be shown, a name for files, and what reads all threads or one."""
+    if is_url(source):
+        url = read_url(source)
+        return url.place, url.database, partial(from_postgres, url)
+    path = Path(source)
+    return source, path.stem, partial(_read_file, path)
+
+
+def _read_file(path: Path, thread: str | None = None) -> _Found:
     if not path.is_file():
         raise SixfoldError("there is no such file", place=str(path), remedy="Give a JSON file or a database.")
     if is_database(path):

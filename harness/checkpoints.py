@@ -10,12 +10,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .errors import SixfoldError
 from .foreign import MAX_BYTES, Conversation, bounded, checked, too_large
-from .harmless import harmless
 from .inert import DecodeError, Inert, from_json, from_msgpack
 
 _MAGIC = b"SQLite format 3\0"
@@ -33,20 +33,41 @@ _PENDING = """
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A thread that cannot be read, and why; the reason names no thread."""
+
+    thread: str
+    cause: str
+
+
+def none_read(skipped: list[Unread], place: str) -> SixfoldError:
+    """Return the error for a database of which no thread has been read."""
+    if not skipped:
+        cause = "there is no checkpoint of any thread"
+        return SixfoldError(cause, place=place, remedy="Run the application once with this checkpointer.")
+    first = skipped[0]
+    return SixfoldError(
+        f"no thread can be read: {first.cause}",
+        place=f"{place}, thread {first.thread}",
+        remedy="Import a database that holds other threads, too.",
+    )
+
+
 def is_database(path: Path) -> bool:
     """Tell whether the file is a SQLite database."""
     with path.open("rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
-def from_checkpoints(path: Path, thread: str | None = None) -> tuple[list[Conversation], list[str]]:
+def from_checkpoints(path: Path, thread: str | None = None) -> tuple[list[Conversation], list[Unread]]:
     """Read the newest checkpoint of each thread, or of `thread` alone.
 
-    Returns the conversations, and a line for each thread that cannot be read. Raises `SixfoldError`
+    Returns the conversations, and what cannot be read. Raises `SixfoldError`
     when the database is damaged or of another kind, there is no such thread, or none can be read.
     """
     place = str(path)
-    skipped: list[str] = []
+    skipped: list[Unread] = []
     try:
         with closing(_opened(path)) as database:
             _check(database, place)
@@ -58,8 +79,7 @@ def from_checkpoints(path: Path, thread: str | None = None) -> tuple[list[Conver
             remedy="Give a copy that `PRAGMA integrity_check` finds sound, with its -wal file beside it.",
         ) from error
     if not found:
-        cause = skipped[0] if skipped else "there is no checkpoint of any thread"
-        raise SixfoldError(cause, place=place, remedy="Run the application once with this checkpointer.")
+        raise none_read(skipped, place)
     return found, skipped
 
 
@@ -87,7 +107,7 @@ def _check(database: sqlite3.Connection, place: str) -> None:
 
 
 def _threads(
-    database: sqlite3.Connection, place: str, thread: str | None, skipped: list[str]
+    database: sqlite3.Connection, place: str, thread: str | None, skipped: list[Unread]
 ) -> Iterator[Conversation]:
     rows = database.execute(_NEWEST, (thread,)).fetchall()
     if thread is not None and not rows:
@@ -103,7 +123,7 @@ def _threads(
         except SixfoldError as error:
             if thread is not None:
                 raise
-            skipped.append(f"{harmless(str(name), 100)}: {error.cause}")
+            skipped.append(Unread(str(name), error.cause))
 
 
 def _conversation(database: sqlite3.Connection, place: str, name: Any, newest: Any) -> Conversation:
@@ -112,14 +132,15 @@ def _conversation(database: sqlite3.Connection, place: str, name: Any, newest: A
         kind, stored = database.execute(_ROW, (name, newest)).fetchone()
     except sqlite3.DataError as error:
         raise too_large("its newest checkpoint is too large", where, MAX_BYTES) from error
-    messages = _messages(_decoded(kind, stored, where), where)
+    messages = _messages(decoded(kind, stored, where), where)
     tables = database.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'writes'")
     pending = database.execute(_PENDING, (name, newest)).fetchone()[0] if tables.fetchone() else 0
     remarks = (f"{pending} × write that was still pending",) if pending else ()
     return Conversation(str(name), messages, remarks)
 
 
-def _decoded(kind: Any, stored: Any, place: str) -> Any:
+def decoded(kind: Any, stored: Any, place: str) -> Any:
+    """Return what a saver's serialiser stored as `kind`, as plain data. Raises `SixfoldError`."""
     readers = {"msgpack": from_msgpack, "json": from_json}
     if kind not in readers or not isinstance(stored, (bytes, str)):
         raise SixfoldError(
@@ -139,6 +160,11 @@ def _decoded(kind: Any, stored: Any, place: str) -> Any:
 def _messages(checkpoint: Any, place: str) -> tuple[Any, ...]:
     values = checkpoint.get("channel_values") if isinstance(checkpoint, dict) else None
     messages = values.get("messages") if isinstance(values, dict) else None
+    return whole(messages, place)
+
+
+def whole(messages: Any, place: str) -> tuple[Any, ...]:
+    """Return the value of a channel `messages`. Raises `SixfoldError` when it is no list of messages."""
     if isinstance(messages, list):
         return checked(messages, place)
     what = f" but {messages.what}" if isinstance(messages, Inert) else ""

@@ -3,6 +3,7 @@
 import json
 import pickle
 import sqlite3
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -54,11 +55,16 @@ def test_a_violation_hidden_in_one_of_many_threads_is_found_and_shrunk(
     assert database.read_bytes() == before
 
 
-@pytest.mark.slow
 def test_two_hundred_threads(sixfold: Sixfold, tmp_path: Path) -> None:
-    database = application(tmp_path / "app.sqlite", 200, two_messages_in=150)
-    assert sixfold("import", str(database), "--into", "told", "--on", "deerflow-4667").code == 1
-    assert len(written(tmp_path / "told")) == 200
+    sqlite = pytest.importorskip("langgraph.checkpoint.sqlite", reason="the package is not installed")
+    with closing(sqlite3.connect(tmp_path / "app.sqlite", check_same_thread=False)) as connection:
+        talk(sqlite.SqliteSaver(connection), 200, two_messages_in=150)
+    done = sixfold("import", "app.sqlite", "--redact", "--into", "told", "--on", "deerflow-4667")
+    assert done.code == 1
+    assert len(written(tmp_path / "told")) == 400
+    assert "2.reorder" in done.out
+    for path in [*written(tmp_path / "told"), *written(tmp_path / ".sixfold")]:
+        assert not private(path.read_text())
 
 
 def test_the_checkpointer_itself_writes_what_is_read(sixfold: Sixfold, tmp_path: Path) -> None:
@@ -227,6 +233,22 @@ def test_other_databases_missing_threads_and_files_are_explained(sixfold: Sixfol
     done = sixfold("import", "app.sqlite", "--thread", "nobody")
     assert (done.code, "no thread 'nobody'" in done.err, "thread-0" in done.err) == (3, True, True)
     assert sixfold("import", "nowhere.json").code == 3
+
+
+@pytest.mark.parametrize("url", ["mysql://me:s3cret@host/db", "postgresql://me:s3cret/x@host/db"])
+def test_a_url_that_is_not_read_is_not_shown(sixfold: Sixfold, url: str) -> None:
+    done = sixfold("import", url)
+    assert (done.code, "remedy: Write postgresql://USER" in done.err) == (3, True)
+    assert "s3cret" not in done.out + done.err
+
+
+def test_a_missing_client_of_postgresql_is_explained(
+    sixfold: Sixfold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    done = sixfold("import", "postgresql://me:s3cret@host/db")
+    assert (done.code, "pip install 'sixfold[postgres]'" in done.err) == (3, True)
+    assert "s3cret" not in done.out + done.err
 
 
 def test_huge_files_are_bounded(sixfold: Sixfold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
