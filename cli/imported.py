@@ -21,7 +21,7 @@ from ..harness.harmless import harmless
 from ..harness.postgres_url import is_url, read_url
 from ..harness.redaction import Redaction
 from ..harness.retelling import Retold
-from ..harness.run_folder import write_atomically
+from ..harness.run_folder import write_together
 from ..harness.scenario import Scenario, to_json
 from ..reports.terminal import say
 from .console import console
@@ -70,8 +70,7 @@ def import_command(
     for unread in skipped:
         who = "a thread" if redact else harmless(unread.thread, 100)
         out.print(Text(f"not read: {who}: {harmless(unread.cause, 300)}", style="yellow"))
-    for file, text in files.items():
-        write_atomically(file, text)
+    write_together(files)
     if not scenarios:
         raise SixfoldError(
             "no conversation has a message of the user",

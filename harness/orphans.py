@@ -1,8 +1,9 @@
-"""Orphans: processes whose parent has been killed, and which nobody would end."""
+"""Orphans: processes whose parent has been killed, and files of processes that have been killed."""
 
 from __future__ import annotations
 
 import ctypes
+import os
 import signal
 import sys
 
@@ -14,3 +15,14 @@ def end_with_parent() -> None:
     """Let the kernel kill this process when the one that started it ends. Linux only; it is not inherited."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def lives(pid: int) -> bool:
+    """Tell whether there is a process with this number, whosever it is."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

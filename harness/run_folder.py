@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from .figures import figures_data
 from .findings import Finding
 from .history import history_to_json
 from .ledger_file import ledger_data
+from .orphans import lives
 from .plain import plain_data
 from .scenario import to_json
 
@@ -43,6 +46,38 @@ def write_atomically(path: Path, text: str) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def write_together(files: Mapping[Path, str]) -> None:
+    """Write texts to files so that all of them are new, or all of them what they were before.
+
+    Drafts of processes that were killed are deleted. Raises `SixfoldError` with the file that cannot be
+    written.
+    """
+    for folder in {path.parent for path in files}:
+        for draft in folder.glob(".*.tmp"):
+            pid = draft.name.split(".")[-2]
+            if pid.isdigit() and not lives(int(pid)):
+                draft.unlink(missing_ok=True)
+    drafts = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in files}
+    path = Path()
+    try:
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            drafts[path].write_bytes(text.encode("utf-8", "backslashreplace"))
+        for path, draft in drafts.items():
+            draft.replace(path)
+    except OSError as error:
+        raise SixfoldError(
+            f"the file cannot be written: {error.strerror or error}",
+            place=str(path),
+            remedy="Make room on its disk, or check the rights of its folder, and repeat the command. "
+            "The files of before are as they were.",
+        ) from error
+    finally:
+        for draft in drafts.values():
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
 
 
 def _json(data: Any) -> str:

@@ -22,20 +22,21 @@ class Output(NamedTuple):
     """A format.
 
     `files` returns names of files below the run folder's `reports/` and their texts: the same for the same
-    run, without reading or writing anything. `single` returns the text of one finding, in formats that have
-    such a thing.
+    run, without changing anything. `single` returns the text of one finding, in formats that have such a
+    thing. `runs_files` tells whether stand-alone files are run for it, which takes seconds.
     """
 
     name: str
     title: str
     files: Callable[[StoredRun], dict[str, str]]
     single: Callable[[Finding, StoredRun], str] | None = None
+    runs_files: bool = False
 
 
 OUTPUTS: tuple[Output, ...] = (
-    Output("markdown", "an issue text for each finding, for trackers", markdown.files, markdown.render),
+    Output("markdown", "an issue text for each finding, for trackers", markdown.files, markdown.render, True),
     Output("html", "one page to look at, which loads nothing", html.files),
-    Output("repro", "a stand-alone pytest file for each finding", standalone.files),
+    Output("repro", "a stand-alone pytest file for each finding", standalone.files, runs_files=True),
     Output("junit", "JUnit XML, for CI servers", junit.files),
     Output("sarif", "SARIF 2.1.0, for code scanning and editors", sarif.files),
     Output("github", "annotations and a job summary, for GitHub Actions", github.files),

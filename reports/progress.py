@@ -1,7 +1,9 @@
-"""The progress bar of a run: histories played, distinct failures seen, what is being done."""
+"""Progress bars: of a run (histories, distinct failures), and of stand-alone files that are being run."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from rich.console import Console
@@ -46,3 +48,12 @@ class ProgressBar:
                 self._progress.update(self._task, description=name)
             case _:
                 pass
+
+
+@contextmanager
+def counting(console: Console, what: str) -> Iterator[Callable[[int, int], None]]:
+    """Draw a bar on `console` while the block runs, if it is a terminal; yields what moves it."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, of: progress.update(task, completed=done, total=of)

@@ -6,12 +6,12 @@ file is promised that has not failed with its own assertion in a fresh process.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..harness.findings import Finding
 from ..harness.rules import rule_by_code
-from .fresh_process import Script, rerun
+from .fresh_process import Follow, Script, rerun
 from .standalone_claim import Claim, NoClaim, message_of
 from .standalone_claims import claim
 from .standalone_faults import UnplannableFault
@@ -73,15 +73,20 @@ def _target(finding: Finding, run: StoredRun) -> TargetCode:
 _OUTCOMES: dict[Script, str] = {}
 
 
-def promises(findings: Sequence[Finding], run: StoredRun) -> tuple[Written | NoFile, ...]:
+def promises(
+    findings: Sequence[Finding], run: StoredRun, *, follow: Callable[[int, int], None] | None = None
+) -> tuple[Written | NoFile, ...]:
     """Return for each finding its file, if it fails as it should in a fresh process here, or the reason.
 
-    The files are run together, each once in the life of this process.
+    The files are run together, each once in the life of this process. `follow` is told how many of how
+    many have been run.
     """
     made = [written(finding, run) for finding in findings]
-    new = tuple(f.script for f in made if isinstance(f, Written) and f.script not in _OUTCOMES)
+    scripts = dict.fromkeys(f.script for f in made if isinstance(f, Written))
+    new = [script for script in scripts if script not in _OUTCOMES]
     if new:
-        _OUTCOMES.update(zip(new, rerun(new), strict=True))
+        told: Follow | None = None if follow is None else lambda done: follow(done, len(new))
+        _OUTCOMES.update(zip(new, rerun(new, follow=told), strict=True))
     return tuple(_promise(each) if isinstance(each, Written) else each for each in made)
 
 

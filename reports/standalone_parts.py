@@ -150,9 +150,13 @@ def on_wire(message):
 
 LOAD_FILE = '''
 def load(path):
-    """Return the module of a Python file."""
-    sys.path.insert(0, str(Path(path).resolve().parent))
-    spec = importlib.util.spec_from_file_location("target_of_this_test", path)
+    """Return the module of a Python file, named from here or from a folder above this test."""
+    tried = [folder / path for folder in (Path.cwd(), *Path(__file__).resolve().parents)]
+    file = next((file for file in tried if file.is_file()), None)
+    if file is None:
+        raise FileNotFoundError(f"{path}: run this test in the folder that has it, or change the path")
+    sys.path.insert(0, str(file.resolve().parent))
+    spec = importlib.util.spec_from_file_location("target_of_this_test", file)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

@@ -5,9 +5,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+
+from sixfold.reports import standalone
 
 from ..reports.runs import saved
 from .conftest import Sixfold
@@ -161,7 +164,52 @@ def test_an_interrupted_report_leaves_the_old_file_or_none(
     if old is not None:
         file.parent.mkdir()
         file.write_text(old)
-    assert interrupted(preparation, tmp_path).returncode == code
+    done = interrupted(preparation, tmp_path)
+    assert done.returncode == code
+    if code == 3:
+        assert "error: the file cannot be written: File too large" in done.stderr
+        assert "where: run/reports/junit.xml" in done.stderr
+        assert "remedy: Make room" in done.stderr
+        assert {path.name for path in file.parent.iterdir()} == ({file.name} if old else set())
     assert (file.read_text() if file.exists() else None) == old
     assert sixfold("report", "run", "--format", "junit").code == 0
     assert file.read_text().startswith("<?xml")
+    assert {path.name for path in file.parent.iterdir()} == {file.name}
+
+
+def test_a_full_disk_leaves_all_files_of_before(sixfold: Sixfold, run: Path, tmp_path: Path) -> None:
+    assert sixfold("report", "run", "--format", "junit", "--format", "github").code == 0
+    for path in (run / "reports").iterdir():
+        path.write_text(f"old {path.name}")
+    # The annotations are small enough for this disk, and the first to be written.
+    script = SCRIPT.replace('"junit"', '"github", "--format", "junit"').format(preparation=SMALL_DISK)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 3
+    for path in (run / "reports").iterdir():
+        assert path.read_text() == f"old {path.name}"
+
+
+def test_what_a_killed_report_left_is_deleted_at_the_next(
+    sixfold: Sixfold, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    preparation = """
+import sixfold.reports.fresh_process as fresh
+def killed(*arguments, **options):
+    os.kill(os.getpid(), signal.SIGKILL)
+fresh.subprocess.run = killed
+"""
+    script = SCRIPT.replace('"junit"', '"repro"').format(preparation=preparation)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, check=False, timeout=120
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert len(list(temporary.iterdir())) == 1
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    standalone._OUTCOMES.clear()
+    sixfold("report", "run", "--format", "repro")
+    assert list(temporary.iterdir()) == []
