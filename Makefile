@@ -16,7 +16,7 @@ LINKS := $(wildcard build/__editable__.sixfold-*)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-slow corpus witness browser lint format bench wheel clean FORCE
+.PHONY: help run test test-slow corpus proof witness browser lint format bench wheel clean FORCE
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -35,6 +35,9 @@ corpus: $(INSTALLED) ## find the known public bugs again: make corpus ARGS="--lo
 
 witness: $(INSTALLED) ## hold re-created systems against the real ones: make witness ARGS="--seed 7"
 	@$(BIN)/python -m tests.witness $(ARGS)
+
+proof: $(INSTALLED) ## run the reports' tests of known bugs where there is no Sixfold
+	@$(BIN)/pytest -n0 -m slow -v tests/corpus/test_reports_of_known_bugs.py $(PYTEST_ARGS)
 
 lint: $(INSTALLED) ## check style, format, import direction and types
 	@failed=; \

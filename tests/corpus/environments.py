@@ -1,7 +1,7 @@
 """Side environments: one cached virtual environment for each set of pinned versions.
 
-The cache key is the set of requirements. Sixfold itself comes in as a wheel of the checkout, which is
-built once for each state of the source and replaced when the source changes.
+The cache key is the set of requirements. Where Sixfold itself is wanted, it comes in as a wheel of the
+checkout, which is built once for each state of the source and replaced when the source changes.
 """
 
 from __future__ import annotations
@@ -80,22 +80,38 @@ def python_of(name: str, requirements: tuple[str, ...]) -> Path:
 
     Raises `EnvironmentFailed`.
     """
+    python = _made(name, requirements, _dependencies(requirements))
+    made = wheel()
+    marker = python.parents[1] / "sixfold"
+    digest = made.parent.name
+    if not marker.exists() or marker.read_text(encoding="utf-8") != digest:
+        _run([*_pip(python), "install", "--no-deps", "--force-reinstall", str(made)])
+        marker.write_text(digest, encoding="utf-8")
+    return python
+
+
+def plain_python_of(name: str, requirements: tuple[str, ...]) -> Path:
+    """Return the interpreter of an environment with `requirements` and pytest alone: without Sixfold.
+
+    Raises `EnvironmentFailed`.
+    """
+    return _made(f"plain-{name}", requirements, ["pytest>=8.2"])
+
+
+def _pip(python: Path) -> list[str]:
+    return [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet"]
+
+
+def _made(name: str, requirements: tuple[str, ...], beside: list[str]) -> Path:
     key = hashlib.sha256("\n".join(sorted(requirements)).encode()).hexdigest()[:8]
     folder = HOME / f"{name}-{key}"
     python = folder / "bin" / "python"
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet"]
     ready = folder / "ready"
     if not ready.exists():
         shutil.rmtree(folder, ignore_errors=True)
         _run([sys.executable, "-m", "venv", str(folder)])
-        _run([*pip, "install", *requirements, *_dependencies(requirements)])
+        _run([*_pip(python), "install", *requirements, *beside])
         ready.touch()
-    made = wheel()
-    marker = folder / "sixfold"
-    digest = made.parent.name
-    if not marker.exists() or marker.read_text(encoding="utf-8") != digest:
-        _run([*pip, "install", "--no-deps", "--force-reinstall", str(made)])
-        marker.write_text(digest, encoding="utf-8")
     return python
 
 
