@@ -38,6 +38,7 @@ from .undisturbed import stopwatch
 from .verdicts import Verdict, merge
 
 _PACKAGES = (
+    "sixfold",
     "langchain",
     "langchain-core",
     "langgraph",

@@ -41,6 +41,10 @@ _FORMS = (
 )
 
 
+#: How modules are called that are loaded from files.
+_LOADED = "_sixfold_target_"
+
+
 def resolve(target: str) -> Candidate:
     """Return the candidate that `target` names. Raises `TargetError` with cause, place and remedy."""
     if target in CATALOGUE:
@@ -91,7 +95,7 @@ def _load_module(path: str, target: str) -> Any:
 def _load_file(path: Path, target: str) -> Any:
     if not path.is_file():
         raise TargetError(f"there is no file {path}", place=target, remedy="Check the path.")
-    name = f"_sixfold_target_{path.stem}"
+    name = f"{_LOADED}{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise TargetError(f"{path} cannot be loaded as Python", place=target, remedy="Name a .py file.")
@@ -132,7 +136,7 @@ def _candidate(thing: Any, target: str) -> Candidate:
         return Candidate(
             name=target,
             build=lambda environment: [_member(construct(thing, given, environment))],
-            source=f"{thing.__module__}.{thing.__qualname__}",
+            source=_source(thing, target),
             target=target,
             wiring=wiring_of(thing, given),
             plain=_plain(target, shown_arguments(given)) if issubclass(thing, AgentMiddleware) else None,
@@ -146,7 +150,7 @@ def _candidate(thing: Any, target: str) -> Candidate:
         return Candidate(
             name=target,
             build=lambda _environment: [as_middleware(thing)],
-            source=f"{getattr(thing, '__module__', '?')}.{name}",
+            source=_source(thing, target),
             target=target,
             wiring=f"{name}(state) before each model call",
         )
@@ -187,8 +191,15 @@ def _stack(members: Sequence[Middleware], target: str) -> Candidate:
                 remedy="Name its class, or write a factory that takes the Environment and builds it anew.",
             ) from error
 
-    source = ", ".join(f"{type(m).__module__}.{type(m).__qualname__}" for m in members)
+    source = ", ".join(_source(type(member), target) for member in members)
     return Candidate(name=target, build=build, source=source, target=target, plain=_plain(target))
+
+
+def _source(thing: Any, target: str) -> str:
+    """Return where a class or function is defined: its module, or the file that a target names."""
+    name = str(getattr(thing, "__qualname__", type(thing).__qualname__))
+    module = str(getattr(thing, "__module__", "?"))
+    return f"{name} in {target.rpartition(':')[0]}" if module.startswith(_LOADED) else f"{module}.{name}"
 
 
 def _plain(target: str, given: tuple[tuple[str, str], ...] | None = None) -> PlainTarget:
@@ -219,7 +230,7 @@ def _factory(factory: Any, target: str) -> Candidate:
     return Candidate(
         name=target,
         build=build,
-        source=f"{getattr(factory, '__module__', '?')}.{getattr(factory, '__qualname__', '?')}",
+        source=_source(factory, target),
         target=target,
         wiring=wiring,
     )

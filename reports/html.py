@@ -19,10 +19,10 @@ from markupsafe import Markup
 from ..harness.faults import PACKAGES
 from ..harness.findings import Finding
 from ..harness.history import History
-from ..harness.invariants.reading import Reading
-from ..harness.invariants.registry import CHECKS, INVARIANTS
+from ..harness.invariants.registry import INVARIANTS
 from ..harness.rules import rule_by_code
 from ..harness.views import View
+from .concerned import concerned
 from .explanations import EXPLANATIONS
 from .findings_in_words import replay_of
 from .html_frames import Frame, Note, frames
@@ -193,7 +193,7 @@ def _confirmation(finding: Finding, run: StoredRun) -> str:
 def _lanes(finding: Finding, run: StoredRun) -> list[Lane]:
     code = shown(finding.signature.code, 60)
     offence = {finding.record: f"{code}: {shown(finding.detail, 300)}"}
-    violating = frames(finding.history, offence, _concerned(finding))
+    violating = frames(finding.history, offence, concerned(finding))
     lanes = [lane(shown(finding.signature.candidate, 80), f"violates {code}", violating)]
     alike: dict[tuple[str, tuple[Frame | Note, ...]], list[str]] = {}
     for history in run.beside.get(finding.id, ()):
@@ -202,21 +202,6 @@ def _lanes(finding: Finding, run: StoredRun) -> list[Lane]:
         drawn = tuple(item._replace(record=0) for item in frames(history))
         alike.setdefault((verdict, drawn), []).append(shown(history.candidate, 80))
     return lanes + [lane(", ".join(names), verdict, drawn) for (verdict, drawn), names in alike.items()]
-
-
-def _concerned(finding: Finding) -> tuple[str, ...]:
-    """Return the utterances that the finding is about: what its check says of its history.
-
-    A comparison of histories names none.
-    """
-    reading = Reading(finding.ledger, finding.history)
-    for check in CHECKS:
-        if check.code != finding.signature.code:
-            continue
-        for violation in check.judge(reading, 0):
-            if violation.record == finding.record and violation.place == finding.signature.by:
-                return violation.tokens
-    return ()
 
 
 def _messages(history: History) -> list[tuple[str, str, str]]:

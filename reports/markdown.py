@@ -20,12 +20,21 @@ from ..harness.invariants.registry import INVARIANTS
 from ..harness.rules import rule_by_code
 from ..harness.scenario import SCHEMA_VERSION, Scenario
 from ..harness.views import View, Views
+from .concerned import offending
 from .explanations import EXPLANATIONS
 from .picture import box, timeline
 from .standalone import NoFile, promise
 from .stored_run import StoredRun
 
 _TEXT = 60
+
+#: How an agent without middleware is told to people who do not know Sixfold.
+_CONTROL = "the agent without middleware"
+
+_LEGEND = (
+    "`u1` is what the user says in turn 1, `a1` the model's last answer there, `a1.1` its first one with "
+    "tool calls, `t1.1.0` the first result of these."
+)
 
 
 def code_span(text: str, limit: int = 200) -> str:
@@ -59,13 +68,14 @@ def render(finding: Finding, run: StoredRun) -> str:
     if rule is not None:
         number = rule.invariant
         parts.append(
-            f"{rule.why} Invariant {number}: *{INVARIANTS[number]}*. Here: {code_span(finding.detail, 300)}."
+            f"{rule.why} Invariant {number}: *{INVARIANTS[number]}*. "
+            f"Here, at {code_span(signature.by)}: {code_span(finding.detail, 300)}."
         )
     before, after = _before_and_after(finding)
-    if before != after:
-        parts += ["## What happens", fenced(_difference(before, after), "diff")]
+    if before or after:
+        parts += ["## What happens", fenced(_difference(finding, before, after), "diff")]
     drawn = [f"{who}: {what}".rstrip(": ") for who, what, _ in timeline(finding.history)]
-    parts += ["## The history", fenced(drawn, "text"), _needs(finding)]
+    parts += ["## The history", fenced(drawn, "text"), _LEGEND, _needs(finding)]
     parts += ["## How sure", *_how_sure(finding, disagreed=signature.candidate in run.disagreed)]
     if signature.code in EXPLANATIONS:
         parts += ["## What helps", EXPLANATIONS[signature.code].avoid]
@@ -78,16 +88,19 @@ def _row(view: View) -> str:
     return f"{box(view)}  {view.role}: {text}".rstrip()
 
 
-def _difference(before: Views, after: Views) -> list[str]:
-    """Return the two message lists as one, with the rows that left and the rows that came marked."""
+def _difference(finding: Finding, before: Views, after: Views) -> list[str]:
+    """Return the two message lists as one: what left, what came, and an arrow at what is wrong."""
     old, new = [_row(view) for view in before], [_row(view) for view in after]
+    here = f"  ← {finding.signature.code}"
+    wrong_before, wrong_after = offending(finding, before, after)
     lines: list[str] = []
     for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what == "equal":
-            lines += [f"  {row}" for row in old[a:b]]
+            wrong = {place - c + a for place in wrong_after} | wrong_before
+            lines += [f"  {old[n]}{here * (n in wrong)}" for n in range(a, b)]
             continue
-        lines += [f"- {row}" for row in old[a:b]]
-        lines += [f"+ {row}" for row in new[c:d]]
+        lines += [f"- {old[n]}{here * (n in wrong_before)}" for n in range(a, b)]
+        lines += [f"+ {new[n]}{here * (n in wrong_after)}" for n in range(c, d)]
     return lines
 
 
@@ -109,8 +122,8 @@ def _needs(finding: Finding) -> str:
     needs = f"Needs {'the fault ' + ', '.join(faults) if faults else 'no fault'}"
     if finding.members:
         needs += f", and of the stack only {', '.join(map(code_span, finding.members))}"
-    size = "; without any one step it passes." if finding.minimal else "."
-    return needs + size
+    size = " The history is minimal: without any one of its steps the check passes."
+    return f"{needs}.{size * finding.minimal}"
 
 
 def _how_sure(finding: Finding, *, disagreed: bool) -> list[str]:
@@ -120,11 +133,12 @@ def _how_sure(finding: Finding, *, disagreed: bool) -> list[str]:
         False: "Not confirmed in the real `create_agent` graph.",
         None: f"Inconclusive: {why}.",
     }[finding.confirmed]
-    held = ", ".join(map(code_span, finding.held_by)) or "no other candidate"
+    held = ", ".join(_CONTROL if name == "control" else code_span(name) for name in finding.held_by)
     providers = [f"Providers: {', '.join(code_span(str(a), 300) for a in finding.providers)}."]
     return (providers if finding.providers else []) + [
-        f"{confirmed} On the same history {held} {'hold' if len(finding.held_by) != 1 else 'holds'}. "
-        f"First seen after {finding.histories} generated histories."
+        f"{confirmed} On the same history {held or 'no other candidate'} "
+        f"{'hold' if len(finding.held_by) > 1 else 'holds'}. "
+        f"First seen in generated history {finding.histories}."
     ]
 
 
@@ -165,10 +179,14 @@ def _standalone(finding: Finding, run: StoredRun) -> list[str]:
 
 def _reproduce(finding: Finding, run: StoredRun) -> list[str]:
     target = run.targets.get(finding.signature.candidate, finding.signature.candidate)
-    versions = ", ".join(code_span(f"{name} {number}", 80) for name, number in sorted(run.versions.items()))
+    versions = ", ".join(
+        code_span(f"{name} {number}", 80)
+        for name, number in sorted(run.versions.items())
+        if number != "not installed"
+    )
     return [
         *_standalone(finding, run),
-        f"Save the scenario as `{finding.id}.json`, then:",
+        f"With Sixfold, step by step: save the scenario as `{finding.id}.json`, then",
         fenced([f"sixfold replay {finding.id}.json {shlex.quote(harmless(target, 400))}"], "sh"),
         "<details><summary>the scenario</summary>",
         fenced(_short_json(finding.scenario), "json"),

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 from rich.text import Text
 
 from ..harness.events import CandidateResult
 from ..harness.figures import Figures
-from ..harness.harmless import harmless
+from .labels import cell
+
+#: Characters of a candidate's name in a table: with six verdicts beside it, 80 columns are enough.
+NAME_WIDTH = 25
 
 _NOTHING = "-"
 
 
-def measured_table(candidates: Sequence[CandidateResult]) -> Table:
-    """Return the table of figures that the terminal shows, one row for each candidate."""
+def measured_table(candidates: Sequence[CandidateResult], called: Mapping[str, str]) -> Table:
+    """Return the table of figures that the terminal shows, one row for each candidate, by its label."""
     table = Table(title="Measured, beside the verdicts", title_justify="left", box=None, padding=(0, 1, 0, 0))
-    table.add_column("candidate", max_width=25, no_wrap=True, overflow="ellipsis")
+    table.add_column("candidate", no_wrap=True)
     for title in ("prefix reuse", "tokens/turn", "summaries/turn", "stored/turn"):
         table.add_column(title, justify="right", no_wrap=True)
     for candidate in candidates:
-        table.add_row(Text(harmless(candidate.name, 60)), *_cells(candidate.figures))
+        table.add_row(Text(cell(called[candidate.name], NAME_WIDTH)), *_cells(candidate.figures))
     return table
 
 

@@ -57,6 +57,8 @@ def written(finding: Finding, run: StoredRun) -> Written | NoFile:
     if not target.needs_sixfold and (story.needs_environment or story.faults.source):
         why = ", ".join(sorted(story.needs_environment)) or "the source of the state fails"
         return NoFile(f"{why}, which the file has no means for without Sixfold")
+    if story.faults.token_counter and not target.needs_sixfold and "count_tokens" not in target.parts:
+        return NoFile("the token counter fails, and nothing tells how the target is given one")
     rule = rule_by_code(finding.signature.code)
     text = compose(finding, run, story, asserted, target, "" if rule is None else rule.why)
     name = f"test_repro_{finding.id}.py"

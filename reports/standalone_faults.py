@@ -36,6 +36,7 @@ class Faults:
     summariser: bool = False
     source: bool = False
     tool: bool = False
+    token_counter: bool = False
     _lasting: list[str] = field(default_factory=list)
 
     def planned(self, faults: Sequence[Fault], first: int, records: Sequence[Record]) -> list[str]:
@@ -70,6 +71,9 @@ class Faults:
         if fault.at == "tool":
             self.tool = True
             return "lookup_failures"
+        if fault.at == "token_counter":
+            self.token_counter = True
+            return "count_failures"
         raise UnplannableFault(f"the {fault.at} fails")
 
     def _calls(self, fault: Fault, records: Sequence[Record]) -> str:
@@ -95,7 +99,8 @@ class Faults:
                 if isinstance(record, FaultFired) and record.kind == "bad_summary":
                     break
             return literal(badly(fault.summary, recap_of(tokens)))
-        what = "the process died" if fault.kind == "crash" else f"the {fault.at} failed"
+        place = fault.at.replace("_", " ")
+        what = "the process died" if fault.kind == "crash" else f"the {place} failed"
         return f"RuntimeError({literal(what)})"
 
     @staticmethod

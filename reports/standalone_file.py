@@ -117,11 +117,13 @@ def _imports(body: str, target: TargetCode) -> list[str]:
 def _constants(story: Story, target: TargetCode) -> list[str]:
     lines = list(target.top)
     if story.results:
-        lines += ["#: What the tool answers.", "RESULTS = {"]
+        lines += [""] * bool(lines) + ["#: What the tool answers.", "RESULTS = {"]
         lines += [f"    {literal(token)}: {literal(text)}," for token, text in story.results.items()]
         lines += ["}"]
     if story.faults.tool:
         lines += ["", "#: What the tool raises at its next calls.", "lookup_failures = []"]
+    if story.faults.token_counter:
+        lines += ["", "#: What the token counter raises at its next calls.", "count_failures = []"]
     return lines
 
 
@@ -133,11 +135,14 @@ def _parts(story: Story, used: set[str]) -> list[str]:
         made.append(parts.SUMMARY_MODEL % provider)
     fails = parts.TOOL_FAILS if story.faults.tool else ""
     made.append(parts.LOOKUP % {"more": more, "fails": fails} if story.results else parts.IDLE_LOOKUP)
-    if story.faults.source:
+    if story.faults.source or (story.faults.token_counter and "count_tokens" not in used):
         made.append(parts.FAIL_FROM)
+    if story.stack == "twice":
+        made.append(parts.AGAIN)
+    counting = parts.COUNT_FAILS if story.faults.token_counter else ""
     for name, part in (
         ("text_of", parts.TEXT_OF),
-        ("count_tokens", parts.COUNT_TOKENS),
+        ("count_tokens", parts.COUNT_TOKENS % {"fails": counting}),
         ("call_problems", parts.CALL_PROBLEMS),
         ("on_wire", parts.ON_WIRE),
     ):
@@ -196,6 +201,8 @@ def _test(finding: Finding, story: Story, asserted: Claim, target: TargetCode, u
         lines.append("environment = Environment(model=summary_model)")
     if story.faults.source:
         lines += ["source_failures = []", "environment.state.on_read = fail_from(source_failures)"]
+    if story.faults.token_counter and target.needs_sixfold:
+        lines.append("environment.on_count = fail_from(count_failures)")
     lines += [f"{plan_name(member, hook)} = []" for member, hook in sorted(story.faults.hooks)]
     lines += ["checkpointer = InMemorySaver()"] if story.restarts else []
     making = _making(finding, story, target)
@@ -224,7 +231,9 @@ def _agent(checkpointer: str) -> str:
 
 def _making(finding: Finding, story: Story, target: TargetCode) -> list[str]:
     lines = list(target.make)
-    if story.reversed_stack:
+    if story.stack == "twice":
+        lines += ["first = middleware", *target.make, "middleware = first + [again(m) for m in middleware]"]
+    if story.stack == "reversed":
         lines.append("middleware.reverse()")
     for member, hook in sorted(story.faults.hooks):
         wraps = hook == "wrap_model_call"

@@ -82,6 +82,12 @@ TOOL_FAILS = """    failure = lookup_failures.pop(0) if lookup_failures else Non
         raise failure
 """
 
+#: What a token counter that is to fail does first.
+COUNT_FAILS = """    failure = count_failures.pop(0) if count_failures else None
+    if failure is not None:
+        raise failure
+"""
+
 #: The tool of an agent that never calls it.
 IDLE_LOOKUP = '''
 @tool
@@ -105,7 +111,7 @@ def fail_from(plan):
 COUNT_TOKENS = '''
 def count_tokens(messages, **options):
     """Count 3 tokens a message and 1 for every 6 characters begun."""
-    return sum(3 + (len(text_of(m)) + 5) // 6 for m in convert_to_messages(list(messages)))
+%(fails)s    return sum(3 + (len(text_of(m)) + 5) // 6 for m in convert_to_messages(list(messages)))
 '''
 
 CALL_PROBLEMS = '''
@@ -202,6 +208,14 @@ ACTS = {
             return update and {**update, "messages": list(update["messages"])[:act]}
 """,
 }
+
+AGAIN = '''
+def again(middleware):
+    """Give a middleware another name, so that an agent takes it as a second instance of its class."""
+    kind = type(middleware)
+    middleware.__class__ = type(f"{kind.__name__}Again", (kind,), {})
+    return middleware
+'''
 
 WATCH = '''
 def watch(middleware, hook, plan, stand_in):

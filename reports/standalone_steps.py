@@ -303,9 +303,7 @@ class _Narrator:
         lines: list[str] = []
         while (event := self._read.happened("configure", "outside")) is not None:
             if event.what == "configure" and event.detail.startswith("the stack"):
-                if step.stack == "twice":
-                    raise Unsupported("the stack holds two instances of each middleware")
-                self._story.reversed_stack = True
+                self._story.stack = step.stack
             elif event.what == "configure":
                 self._read.written()
                 system = f"SystemMessage({literal(SYSTEM_IN_STATE)}, id={literal(SYSTEM_ID)})"

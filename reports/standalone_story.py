@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..harness.history import Fold, Happened, Record, TurnEnded
+from ..harness.steps import StackForm
 from ..harness.views import View
 from .standalone_faults import Faults
 
@@ -32,7 +33,7 @@ class Story:
     suppresses: bool = False
     metadata: bool = False
     usage: bool = False
-    reversed_stack: bool = False
+    stack: StackForm = "in_order"
     needs_environment: set[str] = field(default_factory=set)
     faults: Faults = field(default_factory=Faults)
 

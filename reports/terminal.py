@@ -18,7 +18,9 @@ from ..harness.invariants.registry import INVARIANTS
 from ..harness.rules import rule_by_code
 from ..harness.steps import UserTurn
 from ..harness.verdicts import Verdict
-from .measured import measured_table, remarks
+from .findings_in_words import counted
+from .labels import cell, labels
+from .measured import NAME_WIDTH, measured_table, remarks
 from .picture import timeline
 
 _STYLE = {
@@ -35,12 +37,13 @@ _GOALS = ("injection", "compaction", "request edited", "came back after a skip",
 
 def print_result(console: Console, result: RunResult, *, replay: str) -> None:
     """Print the outcome of a run. `replay` is the start of the command that replays a scenario."""
-    _print_matrix(console, result)
+    called = labels([candidate.name for candidate in result.candidates])
+    _print_matrix(console, result, called)
     _print_reached(console, result)
-    _print_measured(console, result)
+    _print_measured(console, result, called)
     candidates = {candidate.name: candidate for candidate in result.candidates}
     for group in _grouped(result.findings):
-        _print_group(console, group, replay, candidates[group[0].signature.candidate])
+        _print_group(console, group, replay, candidates[group[0].signature.candidate], called)
     _print_summary(console, result)
 
 
@@ -51,22 +54,22 @@ def say(console: Console, text: str | Text, indent: int = 0) -> None:
     console.print(Padding(text, (0, 0, 0, indent), expand=False))
 
 
-def _print_matrix(console: Console, result: RunResult) -> None:
+def _print_matrix(console: Console, result: RunResult, called: dict[str, str]) -> None:
     table = Table(title="Candidates × invariants", title_justify="left", box=None, padding=(0, 1, 0, 0))
-    table.add_column("candidate", max_width=25, no_wrap=True, overflow="ellipsis")
+    table.add_column("candidate", no_wrap=True)
     judged = sorted({number for candidate in result.candidates for number in candidate.verdicts})
     for number in judged:
         table.add_column(str(number), no_wrap=True)
     for candidate in result.candidates:
         cells = [_verdict(candidate.verdicts[number]) for number in judged]
-        table.add_row(Text(harmless(candidate.name, 60)), *cells)
+        table.add_row(Text(cell(called[candidate.name], NAME_WIDTH)), *cells)
     console.print(table)
     console.print()
     for number in judged:
         say(console, Text(f"{number}  {INVARIANTS[number]}", style="dim"))
     for candidate in result.candidates:
         for code, count in candidate.waivers.items():
-            name = harmless(candidate.name, 60)
+            name = called[candidate.name]
             say(console, Text(f"waived by the contract of {name}: {code} (histories: {count})", style="dim"))
     console.print()
 
@@ -78,7 +81,7 @@ def _verdict(verdict: Verdict) -> Text:
 def _print_reached(console: Console, result: RunResult) -> None:
     say(console, Text("Reached, in all histories", style="italic"))
     for candidate in result.candidates:
-        say(console, f"{harmless(candidate.name, 60)}: {_reached(candidate)}")
+        say(console, f"{harmless(candidate.name, 400)}: {_reached(candidate)}")
         if candidate.remark:
             say(console, harmless(candidate.remark, 600), 2)
         for goal in candidate.unreached:
@@ -93,11 +96,11 @@ def _print_reached(console: Console, result: RunResult) -> None:
     console.print()
 
 
-def _print_measured(console: Console, result: RunResult) -> None:
-    console.print(measured_table(result.candidates))
+def _print_measured(console: Console, result: RunResult, called: dict[str, str]) -> None:
+    console.print(measured_table(result.candidates, called))
     for candidate in result.candidates:
         for remark in remarks(candidate.figures):
-            say(console, f"{harmless(candidate.name, 60)}: {remark}", 2)
+            say(console, f"{called[candidate.name]}: {remark}", 2)
     console.print()
 
 
@@ -155,12 +158,18 @@ def _confirmation(finding: Finding, candidate: CandidateResult) -> str:
     return f"{'' if finding.confirmed else 'NOT '}confirmed in the real create_agent graph"
 
 
-def _print_group(console: Console, group: list[Finding], replay: str, candidate: CandidateResult) -> None:
+def _print_group(
+    console: Console,
+    group: list[Finding],
+    replay: str,
+    candidate: CandidateResult,
+    called: dict[str, str],
+) -> None:
     first = group[0]
     for finding in group:
         check = rule_by_code(finding.signature.code)
         code = (finding.signature.code, "bold red")
-        name = harmless(finding.signature.candidate, 60)
+        name = called[finding.signature.candidate]
         title = check.title if check is not None else "see the documentation"
         say(console, Text.assemble((finding.id, "bold"), " ", code, f" {name}: {title}"))
         if check is not None:
@@ -178,7 +187,7 @@ def _print_group(console: Console, group: list[Finding], replay: str, candidate:
         _print_remarks(console, marked)
     for marked in remarks.values():
         _print_remarks(console, marked)
-    held = ", ".join(harmless(name, 60) for name in first.held_by) or "no other candidate"
+    held = ", ".join(called.get(name, harmless(name, 60)) for name in first.held_by) or "no other candidate"
     confirmation = _confirmation(first, candidate)
     say(console, f"{confirmation}; holds on the same history: {held}", 2)
     say(console, f"shows at {harmless(first.signature.by, 80)}; first seen in history {first.histories}", 2)
@@ -201,7 +210,8 @@ def _print_summary(console: Console, result: RunResult) -> None:
     end = "" if result.complete else ", stopped by the time budget"
     say(
         console,
-        f"{count} distinct finding{'s' * (count != 1)} in {result.histories} histories on "
-        f"{len(result.candidates)} candidates (seed {result.options.seed}{end}); "
-        f"{result.lanes_compared} histories compared between the reducer lane and the real graph.",
+        f"{counted(count, 'distinct finding')} in {counted(result.histories, 'history', 'histories')} on "
+        f"{counted(len(result.candidates), 'candidate')} (seed {result.options.seed}{end}); "
+        f"{counted(result.lanes_compared, 'history', 'histories')} compared between the reducer lane and the "
+        "real graph.",
     )

@@ -12,12 +12,16 @@ from sixfold.harness.campaign import Campaign
 from sixfold.harness.errors import SixfoldError
 from sixfold.harness.events import Options
 from sixfold.harness.run_folder import RunFolder
-from sixfold.harness.scenario import from_json
+from sixfold.harness.scenario import Scenario, from_json
+from sixfold.harness.steps import Continue, LoadTurn, ToolRound, UserTurn
 from sixfold.models.deerflow import DEERFLOW, DEERFLOW_4667
+from sixfold.models.resolve import resolve
 from sixfold.reports.markdown import code_span, fenced, render
 from sixfold.reports.standalone import files
 from sixfold.reports.stored_run import StoredRun, load_run
 from sixfold.strategies.scenarios import explore
+
+from .standalone_runs import found, run_of
 
 HOSTILE = "<script>alert(1)</script> @everyone #123 `tick` ```fence \x1b[31m \u202e [link](http://x) |cell|"
 
@@ -46,6 +50,41 @@ def test_the_text_says_what_a_maintainer_asks_for(run: StoredRun) -> None:
     assert f"sixfold replay {finding.id}.json deerflow-4667" in text
     assert run.versions["langchain"] in text
     assert len(re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL).splitlines()) < 80
+
+
+@pytest.mark.parametrize(
+    ("code", "marked"),
+    [
+        ("2.reorder", {'+ [u1__user "…"]'}),
+        ("3.stale-question", {'+ [u1__user "…"]'}),
+        ("3.attach-not-latest", {"  [a1]"}),
+    ],
+)
+def test_the_offending_row_is_marked(run: StoredRun, code: str, marked: set[str]) -> None:
+    [finding, *_] = [f for f in run.findings if f.signature.code == code]
+    [block] = re.findall(r"```diff\n(.*?)\n```", render(finding, run), re.DOTALL)
+    rows = [line.partition("  ← ") for line in block.splitlines()]
+    assert {row.partition("]")[0] + "]" for row, _, code_there in rows if code_there == code} == marked
+    assert {code_there for _, _, code_there in rows} <= {code, ""}
+
+
+def test_what_was_lost_is_marked_where_it_was() -> None:
+    candidate = resolve("langchain.summarization")
+    for code, marked in (("4.question-lost", '- [u2 "…"]'), ("4.cut-inside-turn", '- [u2 "…"]')):
+        finding = found(candidate, code, Scenario((UserTurn(), UserTurn(rounds=(ToolRound(),)))))
+        lines = render(replace(finding, confirmed=None), run_of(candidate, finding)).splitlines()
+        wrong = [line for line in lines if line.endswith(f"  ← {code}")]
+        assert [line.partition("]")[0] + "]" for line in wrong] == [marked]
+
+
+def test_a_request_that_is_all_wrong_by_itself_is_shown_and_marked() -> None:
+    candidate = resolve("langchain.summarization")
+    steps = (LoadTurn(calls=2, arrangement="consecutive_calls"), Continue())
+    finding = found(candidate, "4.orphan-result", Scenario(steps))
+    text = render(replace(finding, confirmed=None), run_of(candidate, finding))
+    wrong = [line for line in text.splitlines() if line.endswith("  ← 4.orphan-result")]
+    assert len(wrong) == 1
+    assert "[t1." in wrong[0]
 
 
 def test_the_scenario_in_the_text_is_the_one_that_failed(run: StoredRun) -> None:

@@ -170,6 +170,12 @@ STEPS: dict[str, Sequence[Step]] = {
         UserTurn(),
         UserTurn(rounds=(ROUND,)),
     ),
+    "failing token counter": (
+        UserTurn(),
+        UserTurn(rounds=(ROUND,), faults=(Fault("raise", "token_counter", nth=1),)),
+        UserTurn(rounds=(ROUND,)),
+    ),
+    "two of each": (Configure(stack="twice"), UserTurn(), UserTurn(rounds=(ROUND,))),
     "trimmed": (UserTurn(), UserTurn(), TrimState(keep=1), UserTurn(), UserTurn(rounds=(ROUND,))),
     "skipped": (UserTurn(faults=(Fault("skip", "before_model"),)), UserTurn(), UserTurn(rounds=(ROUND,))),
     "shapes": (
