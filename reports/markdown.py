@@ -69,7 +69,7 @@ def render(finding: Finding, run: StoredRun) -> str:
         number = rule.invariant
         parts.append(
             f"{rule.why} Invariant {number}: *{INVARIANTS[number]}*. "
-            f"Here, at {code_span(signature.by)}: {code_span(finding.detail, 300)}."
+            f"Here{_at(signature.by)}: {code_span(finding.detail, 300)}."
         )
     before, after = _before_and_after(finding)
     if before or after:
@@ -81,6 +81,12 @@ def render(finding: Finding, run: StoredRun) -> str:
         parts += ["## What helps", EXPLANATIONS[signature.code].avoid]
     parts += ["## To reproduce", *_reproduce(finding, run)]
     return "\n\n".join(parts) + "\n"
+
+
+def _at(by: str) -> str:
+    """Return where it shows, when that is a hook."""
+    hook = by.partition(", ")[0]
+    return f", at {code_span(hook)}" if "." in hook else ""
 
 
 def _row(view: View) -> str:
@@ -105,7 +111,10 @@ def _difference(finding: Finding, before: Views, after: Views) -> list[str]:
 
 
 def _before_and_after(finding: Finding) -> tuple[Views, Views]:
-    """Return what a reader compares: the state when the turn began, and what the record shows."""
+    """Return what a reader compares: the state when the turn began, and what the record shows.
+
+    What was there only in between, and is gone again, is compared with the last state that had it.
+    """
     records = finding.history.records
     shows = records[finding.record] if finding.record < len(records) else None
     if not isinstance(shows, (Fold, Requested)):
@@ -114,7 +123,11 @@ def _before_and_after(finding: Finding) -> tuple[Views, Views]:
     for record in records[: finding.record]:
         if isinstance(record, Fold) and (record.by == "user" or isinstance(shows, Fold)):
             before = record.state
-    return before, shows.state if isinstance(shows, Fold) else shows.messages
+    after = shows.state if isinstance(shows, Fold) else shows.messages
+    if not any(offending(finding, before, after)):
+        held = [r.state for r in records[: finding.record] if isinstance(r, Fold)]
+        before = next((state for state in reversed(held) if any(offending(finding, state, after))), before)
+    return before, after
 
 
 def _needs(finding: Finding) -> str:

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -51,7 +50,9 @@ def say(console: Console, text: str | Text, indent: int = 0) -> None:
     """Print `text` as it is, never as markup, with every line indented."""
     if isinstance(text, str):
         text = Text(text)
-    console.print(Padding(text, (0, 0, 0, indent), expand=False))
+    for line in text.wrap(console, max(console.width - indent, 1)):
+        line.rstrip()
+        console.print(Text(" " * indent) + line, soft_wrap=True)
 
 
 def _print_matrix(console: Console, result: RunResult, called: dict[str, str]) -> None:

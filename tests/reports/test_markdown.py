@@ -57,7 +57,7 @@ def test_the_text_says_what_a_maintainer_asks_for(run: StoredRun) -> None:
     [
         ("2.reorder", {'+ [u1__user "…"]'}),
         ("3.stale-question", {'+ [u1__user "…"]'}),
-        ("3.attach-not-latest", {"  [a1]"}),
+        ("3.attach-not-latest", {"+ [reminder id=u1]"}),
     ],
 )
 def test_the_offending_row_is_marked(run: StoredRun, code: str, marked: set[str]) -> None:
@@ -75,6 +75,14 @@ def test_what_was_lost_is_marked_where_it_was() -> None:
         lines = render(replace(finding, confirmed=None), run_of(candidate, finding)).splitlines()
         wrong = [line for line in lines if line.endswith(f"  ← {code}")]
         assert [line.partition("]")[0] + "]" for line in wrong] == [marked]
+
+
+def test_a_summary_that_is_read_as_the_question_is_marked() -> None:
+    candidate = resolve("langchain.summarization")
+    finding = found(candidate, "3.stale-question", Scenario((UserTurn(), UserTurn(rounds=(ToolRound(),)))))
+    lines = render(replace(finding, confirmed=None), run_of(candidate, finding)).splitlines()
+    [wrong] = [line for line in lines if line.endswith("  ← 3.stale-question")]
+    assert wrong.startswith("+ [summary id=")
 
 
 def test_a_request_that_is_all_wrong_by_itself_is_shown_and_marked() -> None:
