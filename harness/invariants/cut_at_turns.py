@@ -26,7 +26,7 @@ def cut_inside_turn(reading: Reading, since: int) -> Iterator[Violation]:
                 "4.cut-inside-turn",
                 change.record,
                 change.fold.by,
-                f"of turn {turn}, {', '.join(gone)} is gone and {', '.join(stays)} stays",
+                f"of turn {turn}, {', '.join(gone)} went and {', '.join(stays)} stayed",
                 tuple(gone),
                 finished,
             )
@@ -108,7 +108,7 @@ def hole(reading: Reading, since: int) -> Iterator[Violation]:
                 "4.hole",
                 change.record,
                 change.fold.by,
-                f"{order[first_kept]} stays, and {', '.join(behind)}, said later, is gone",
+                f"{order[first_kept]} stayed, and {', '.join(behind)}, said later, went",
                 tuple(behind),
             )
 

@@ -47,7 +47,7 @@ def failed_summary_committed(reading: Reading, since: int) -> Iterator[Violation
                 "5.failed-summary-committed",
                 change.record,
                 change.fold.by,
-                f"the summariser failed ({failure.failure}), and {', '.join(lost)} was removed all the same",
+                f"the summariser failed ({failure.failure}), and still {', '.join(lost)} went out of history",
                 tuple(lost),
             )
 
