@@ -82,7 +82,7 @@ def regenerated(reading: Reading, since: int) -> Iterator[Violation]:
                     "5.regenerated",
                     index,
                     record.by,
-                    f"{', '.join(record.tokens)} was summarised before, and is summarised again",
+                    f"{', '.join(record.tokens)} stood in a summary before, and went into another",
                     record.tokens,
                 )
             open_call = record

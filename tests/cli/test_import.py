@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from sixfold.harness.scenario import load
 from sixfold.harness.steps import UserTurn
 
 from ..applications import application, row, talk, write
+from ..reports.runs import HOSTILE as HOSTILE_TEXT
 from .conftest import Sixfold
 
 PRIVATE = ("confidential", "invoice", "overdue", "Hofstadter", "quickly", "please")
@@ -182,6 +184,30 @@ def test_a_hostile_checkpoint_executes_nothing(sixfold: Sixfold, tmp_path: Path,
     done = sixfold("import", "evil.sqlite", "--into", "told")
     assert (done.code, mark.exists(), (tmp_path / "told").exists()) == (3, False, False)
     assert "remedy:" in done.err
+
+
+@pytest.mark.parametrize("kind", HOSTILE_TEXT)
+def test_hostile_words_names_and_ids_go_nowhere(sixfold: Sixfold, tmp_path: Path, kind: str) -> None:
+    text = HOSTILE_TEXT[kind]
+    called = {"id": text, "type": "function", "function": {"name": text, "arguments": text}}
+    messages = [
+        {"role": "user", "content": text, "id": text, "name": text},
+        {"role": "assistant", "content": text, "tool_calls": [called]},
+        {"role": "tool", "content": text, "tool_call_id": text, "name": text},
+        {"role": "assistant", "content": [{"type": text, text: text}, {"type": "text", "text": text}]},
+    ]
+    (tmp_path / "dump.json").write_text(json.dumps({"thread_id": text, "messages": messages}))
+    for options in ((), ("--redact",)):
+        done = sixfold("import", "dump.json", "--into", "told", *options)
+        assert done.code == 0, done.err
+        assert not re.search(
+            r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]", done.out
+        )
+        assert len(done.out) < 2_000
+    for path in written(tmp_path / "told"):
+        assert re.fullmatch(r"[A-Za-z0-9._-]{1,80}", path.name)
+        told = json.dumps(json.loads(path.read_text()))
+        assert len(text) < 2 or json.dumps(text)[1:-1] not in told
 
 
 def test_a_damaged_thread_does_not_hide_the_others(sixfold: Sixfold, tmp_path: Path) -> None:

@@ -109,6 +109,19 @@ def test_replay_is_one_command_for_a_shell(target: str, width: int) -> None:
     assert [line for line in text.splitlines() if len(line) > width] == []
 
 
+def test_targets_of_one_file_are_told_apart_at_80_columns() -> None:
+    names = [f"a/folder/far/down/dynamic_context_middleware.py:Number{n}" for n in (1, 2)]
+    candidates = [dataclasses.replace(FLAWED, name=name, target=name) for name in names]
+    result = Campaign(candidates, Options(seed=1, max_histories=20)).run(explore)
+    text = printed(result, width=80)
+    assert [line for line in text.splitlines() if len(line.rstrip()) > 80] == []
+    matrix = text.partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in matrix[3:]] == [f"…xt_middleware.py:Number{n}" for n in (1, 2)]
+    for finding in result.findings:
+        label = finding.signature.candidate.rpartition("/")[2]
+        assert f"{finding.id} {finding.signature.code} {label}" in " ".join(text.split())
+
+
 @pytest.mark.parametrize(
     "name", ["[bold]loud", "[/]", "[/nothing]", "file.py:loop:", "\x1b[31mred", "a\u202eb", "x" * 300]
 )
