@@ -51,13 +51,13 @@ def write_atomically(path: Path, text: str) -> None:
 def write_together(files: Mapping[Path, str]) -> None:
     """Write texts to files so that all of them are new, or all of them what they were before.
 
-    Drafts of processes that were killed are deleted. Raises `SixfoldError` with the file that cannot be
-    written.
+    Drafts of these files that killed processes have left are deleted. Raises `SixfoldError` with the file
+    that cannot be written.
     """
     for folder in {path.parent for path in files}:
         for draft in folder.glob(".*.tmp"):
-            pid = draft.name.split(".")[-2]
-            if pid.isdigit() and not lives(int(pid)):
+            name, _, pid = draft.name.removeprefix(".").removesuffix(".tmp").rpartition(".")
+            if folder / name in files and pid.isdigit() and not lives(int(pid)):
                 draft.unlink(missing_ok=True)
     drafts = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in files}
     path = Path()

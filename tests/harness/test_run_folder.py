@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from sixfold.harness.campaign import Campaign
 from sixfold.harness.errors import ExitCode, SixfoldError
 from sixfold.harness.events import Options
 from sixfold.harness.history import history_from_json
-from sixfold.harness.run_folder import RunFolder, write_atomically
+from sixfold.harness.run_folder import RunFolder, write_atomically, write_together
 from sixfold.harness.scenario import load
 from sixfold.models.deerflow import DEERFLOW_4667
 from sixfold.strategies.scenarios import explore
@@ -85,3 +87,28 @@ def test_folder_that_cannot_be_made_is_a_usage_error(tmp_path: Path) -> None:
         RunFolder(tmp_path / "taken", "run")
     assert raised.value.exit_code is ExitCode.USAGE
     assert raised.value.place == str(tmp_path / "taken")
+
+
+def a_dead_process() -> str:
+    return subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True, text=True
+    ).stdout.strip()
+
+
+def test_drafts_of_killed_processes_are_deleted_and_nothing_else(tmp_path: Path) -> None:
+    dead = a_dead_process()
+    drafts = [f".a.json.{dead}.tmp", f".a.json.{os.getppid()}.tmp", f".mine.{dead}.tmp", ".a.json.x.tmp"]
+    for name in drafts:
+        (tmp_path / name).write_text("draft")
+    write_together({tmp_path / "a.json": "new", tmp_path / "deep" / "b.json": "new"})
+    assert {path.name for path in tmp_path.iterdir()} == {"a.json", "deep", *drafts[1:]}
+
+
+def test_files_are_written_together_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "folder").write_text("a file where a folder should be")
+    with pytest.raises(SixfoldError, match="cannot be written") as caught:
+        write_together({tmp_path / "a": "new", tmp_path / "folder" / "b": "new"})
+    assert caught.value.place == str(tmp_path / "folder" / "b")
+    assert (tmp_path / "a").read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "folder"}
