@@ -92,7 +92,7 @@ def names_in(text: str) -> set[str]:
 def files_of(run: StoredRun, text: str, *, plain: bool) -> list[str]:
     """Return the stand-alone files of a run in which everything around the histories is `text`."""
     made = []
-    for finding in run.findings[:3]:
+    for finding in run.findings[:1]:
         hostile = replace(finding, detail=text, members=(text, text))
         name = finding.signature.candidate
         target = PlainTarget(f"{text}.py", text, (("", repr(text)), ("keep", repr(text))))
