@@ -66,7 +66,7 @@ class EnvelopeOffInRequests(EnvelopeAtCreation):
     def wrap_model_call(self, request: Request, handler: Callable[[Request], Any]) -> Any:
         """Take the envelopes of earlier turns off."""
         words = latest_words(request.messages)
-        told = [m if m is words else replayed(m) for m in request.messages]
+        told: list[Any] = [m if m is words else replayed(m) for m in request.messages]
         return handler(request.override(messages=told))
 
 
