@@ -29,6 +29,12 @@ def _context_editing() -> Candidate:
 #: The re-created systems: modules of this folder, with the names of their candidates. Correct ones come
 #: first, then those with a named flaw.
 _RECREATED: dict[str, tuple[str, ...]] = {
+    "claude_code": (
+        "claude-code",
+        "claude-code-reminder-moves",
+        "claude-code-summary-every-turn",
+        "claude-code-question-summarised",
+    ),
     "deerflow": ("deerflow", "deerflow-4667", "deerflow-3685", "deerflow-2823"),
     "deerflow_repair": ("deerflow.repair", "deerflow-2939", "deerflow-3143", "deerflow-904"),
     "deerflow_summarization": (
@@ -70,6 +76,20 @@ _RECREATED: dict[str, tuple[str, ...]] = {
         "gemini-empty-snapshot",
         "gemini-context-lost",
     ),
+    "letta": (
+        "letta",
+        "letta.summary",
+        "letta-memory-in-history",
+        "letta-evicts-inside-turns",
+        "letta-rewrites-reminder",
+    ),
+    "naive": (
+        "naive.attach-first",
+        "naive.insert-at-zero",
+        "naive.system-in-state",
+        "naive.append-after-question",
+    ),
+    "naive_compaction": ("naive.last-n", "naive.summary-every-turn", "naive.trim-tokens"),
     "production": (
         "production",
         "production.canvas",
