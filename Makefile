@@ -16,7 +16,7 @@ LINKS := $(wildcard build/__editable__.sixfold-*)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-slow corpus proof witness browser lint format bench wheel clean FORCE
+.PHONY: help run test test-slow corpus proof witness systems browser lint format bench wheel clean FORCE
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -38,6 +38,9 @@ witness: $(INSTALLED) ## hold re-created systems against the real ones: make wit
 
 proof: $(INSTALLED) ## run the reports' tests of known bugs where there is no Sixfold
 	@$(BIN)/pytest -n0 -m slow -v tests/corpus/test_reports_of_known_bugs.py $(PYTEST_ARGS)
+
+systems: $(INSTALLED) ## measure the reviewed systems anew: docs/systems.md and its scenarios (minutes)
+	@$(BIN)/python -m tests.systems
 
 lint: $(INSTALLED) ## check style, format, import direction and types
 	@failed=; \
