@@ -40,6 +40,7 @@ _RECREATED: dict[str, tuple[str, ...]] = {
     "deerflow_summarization": (
         "deerflow.summarization",
         "deerflow.stack",
+        "deerflow.delegating",
         "deerflow-4080",
         "deerflow-3887",
         "deerflow-4882",

@@ -30,8 +30,8 @@ from .claude_code_context import (
     kind_of,
     part,
 )
-from .deerflow_summarization import turn_starts
 from .flaws import Flaw
+from .turns import turn_starts
 
 #: Tokens of the window, as documented for the common models.
 WINDOW = 200_000

@@ -20,6 +20,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from ..harness.candidate import Candidate, Contract
 from ..harness.environment import Environment
+from .flaws import Flaw
 
 REMINDER_KEY = "dynamic_context_reminder"
 DATE_KEY = "reminder_date"
@@ -118,7 +119,7 @@ class DynamicContextMiddleware(AgentMiddleware[Any, Any, Any]):
             name=target.name,
             additional_kwargs=dict(target.additional_kwargs),
         )
-        return [reminder, words] if memory is None else [reminder, block, words]
+        return [reminder, block, words] if memory else [reminder, words]
 
 
 class DatelessReminderHidesTheDate(DynamicContextMiddleware):
@@ -196,4 +197,25 @@ DEERFLOW_2823 = Candidate(
     contract=CONTRACT,
     source=f"{SOURCE}; targets as before pull request #2823",
     target="deerflow-2823",
+)
+
+FLAWS = (
+    Flaw(
+        candidate=DEERFLOW_4667,
+        correct=DEERFLOW,
+        codes=("2.reorder", "3.stale-question", "6.fold-incoherent"),
+        origin="bytedance/deer-flow #4667: the first injection attaches to the first user message",
+    ),
+    Flaw(
+        candidate=DEERFLOW_3685,
+        correct=DEERFLOW,
+        codes=("3.attach-not-latest", "5.prefix-broken"),
+        origin="bytedance/deer-flow #3685: a reminder without a date hides the dated one",
+    ),
+    Flaw(
+        candidate=DEERFLOW_2823,
+        correct=DEERFLOW,
+        codes=("2.id-rewrite", "2.reorder"),
+        origin="bytedance/deer-flow #2823: a summary is taken for a message of the user",
+    ),
 )

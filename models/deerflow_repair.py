@@ -19,6 +19,7 @@ from ..harness.candidate import Candidate, Contract
 from ..harness.environment import Environment
 from ..harness.faults import DEFAULT_WORLD
 from .deerflow import date_of, is_reminder
+from .flaws import Flaw
 
 Request = ModelRequest[Any]
 
@@ -33,7 +34,7 @@ def calls_of(message: BaseMessage) -> list[str]:
         return []
     calls: list[Any] = [*message.tool_calls, *message.invalid_tool_calls]
     calls = calls or list(message.additional_kwargs.get("tool_calls") or [])
-    return [str(call["id"]) for call in calls]
+    return [str(call.get("id")) for call in calls]
 
 
 def synthetic(call: str) -> ToolMessage:
@@ -187,4 +188,25 @@ DEERFLOW_904 = Candidate(
     contract=replace(_CONTRACT, outside=frozenset({"load_turn"})),
     source=f"{_SOURCE}; results appended as before pull request #904",
     target="deerflow-904",
+)
+
+FLAWS = (
+    Flaw(
+        candidate=DEERFLOW_2939,
+        correct=DEERFLOW_REPAIR,
+        codes=("4.orphan-result",),
+        origin="bytedance/deer-flow #2939: a result stays where it is, and not behind its call",
+    ),
+    Flaw(
+        candidate=DEERFLOW_3143,
+        correct=DEERFLOW_REPAIR,
+        codes=("4.unanswered-call",),
+        origin="bytedance/deer-flow #3143: one result for all calls with the same id",
+    ),
+    Flaw(
+        candidate=DEERFLOW_904,
+        correct=DEERFLOW_REPAIR,
+        codes=("4.orphan-result",),
+        origin="bytedance/deer-flow #904: synthetic results are appended to the state",
+    ),
 )

@@ -15,6 +15,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 
 from ..harness.candidate import Candidate, Contract
 from ..harness.environment import Environment
+from .flaws import Flaw
 
 TAG = "<uploaded_files>"
 
@@ -85,4 +86,19 @@ DEERFLOW_UPLOADS_COPY = Candidate(
     contract=_CONTRACT,
     source=f"{_SOURCE} as at fa9fba3f8, with the words of the first message in the copy",
     target="deerflow-uploads-copy",
+)
+
+FLAWS = (
+    Flaw(
+        candidate=DEERFLOW_UPLOADS_EARLY,
+        correct=DEERFLOW_UPLOADS,
+        codes=("1.speaks-as-user",),
+        origin="bytedance/deer-flow at fa9fba3f8: a message without id, inserted at 0, lands at the end",
+    ),
+    Flaw(
+        candidate=DEERFLOW_UPLOADS_COPY,
+        correct=DEERFLOW_UPLOADS,
+        codes=("2.duplicate", "3.stale-question"),
+        origin="bytedance/deer-flow at fa9fba3f8, with the words of the first user message",
+    ),
 )

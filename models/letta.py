@@ -25,8 +25,8 @@ from langgraph.prebuilt import InjectedState
 
 from ..harness.candidate import Candidate, Contract
 from ..harness.environment import Environment
-from .deerflow_summarization import turn_starts
 from .flaws import Flaw
+from .turns import turn_starts
 
 if TYPE_CHECKING:
     Request = ModelRequest[Any]

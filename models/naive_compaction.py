@@ -17,8 +17,8 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from ..harness.candidate import Candidate, Contract
 from ..harness.environment import Environment
-from .deerflow_summarization import turn_starts
 from .flaws import Flaw
+from .turns import turn_starts
 
 if TYPE_CHECKING:
     Request = ModelRequest[Any]

@@ -308,14 +308,17 @@ PACKAGES: tuple[Case, ...] = (
 
 CASES: dict[str, Case] = {case.name: case for case in (*LOCAL, *PACKAGES)}
 
+# deer-flow cuts by count, as LangChain does, and keeps the latest message of a request only (rule D8).
+_CUTS_AS_LANGCHAIN = frozenset({"4.cut-inside-turn", "4.question-lost", "4.orphan-result", "5.regenerated"})
+
 #: Correct by their own rules: a finding on one of these is a false alarm. Codes in brackets are what the
 #: list itself excepts.
 CORRECT: tuple[tuple[str, frozenset[str]], ...] = (
     ("deerflow", frozenset()),
     ("deerflow.repair", frozenset()),
-    ("deerflow.summarization", frozenset()),
+    ("deerflow.summarization", _CUTS_AS_LANGCHAIN),
     ("deerflow.uploads", frozenset()),
-    ("deerflow.stack", frozenset()),
+    ("deerflow.stack", _CUTS_AS_LANGCHAIN),
     ("langchain.context_editing", frozenset({"5.prefix-broken"})),
     (f"{TARGETS}/correct.py:IDLE", frozenset()),
     (f"{TARGETS}/correct.py:PROMPT_ONLY", frozenset()),

@@ -29,6 +29,7 @@ HISTORIES = 2_000
 SYSTEMS = (
     "deerflow",
     "deerflow.stack",
+    "deerflow.delegating",
     "codex",
     "gemini",
     "gemini.rolling",
