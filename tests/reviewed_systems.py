@@ -105,4 +105,15 @@ REVIEWED: dict[tuple[str, str], str] = {
     ("gemini.rolling", "5.failed-summary-committed"): (
         "Real, by rule R5: an empty summary replaces the nodes as it comes."
     ),
+    # ------------------------------------------------------------ deer-flow
+    **{("deerflow.stack", code): words for code, words in _STACK.items()},
+    **{("deerflow.delegating", code): words for code, words in _STACK.items()},
+    ("deerflow.delegating", "5.prefix-broken"): (
+        "Real, by rule D9: the record of delegations stands in front of the history, so each delegation "
+        "makes the cached prefix useless."
+    ),
+    ("deerflow.delegating", "6.recall"): (
+        "Real, by rule D9: delegations are kept by the id of their call. When a provider uses an id again, "
+        "the later one takes the place of the earlier one, and its result is lost."
+    ),
 }
