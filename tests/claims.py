@@ -30,6 +30,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("deerflow", "a reminder never changes, so the cached prefix stays", ("5.prefix-broken",)),
     Claim("deerflow", "the middleware for dynamic context does not compact", CUT_AT_TURNS),
     Claim("deerflow.stack", "the same in the stack that really runs", (*ANCHORED, *ORDERED)),
+    Claim("deerflow.stack", "the system does not compact (its row: no cut, no summary)", CUT_AT_TURNS),
     Claim("codex", "initial context stands before the latest real user message", ANCHORED),
     Claim("codex", "compaction cuts land on boundaries, never inside a turn", CUT_AT_TURNS),
     Claim("codex", "each compacted window is stored and replayed as it is", STORED),

@@ -24,7 +24,7 @@ from .systems.measured import ABSENT, HISTORIES, PRESENT, show
 from .systems.page import CLAIM_COLUMNS, COLUMNS, FILE, FLAW_COLUMNS, HEAD, UNREVIEWED, flaw_row, page
 from .systems.regenerated import regenerated
 
-WRITTEN = FILE.read_text(encoding="utf-8")
+WRITTEN = FILE.read_text(encoding="utf-8") if FILE.exists() else ""
 LINKED = sorted(FOLDER.glob("*.json"))
 FLAWS = tuple(flaws())
 
@@ -80,7 +80,7 @@ def test_every_system_of_the_catalogue_was_measured() -> None:
     rows = cells(COLUMNS)
     assert WRITTEN.startswith(HEAD)
     assert [row[0] for row in rows] == [f"`{name}`" for name in ("control", *PRESENT)]
-    assert {row[1] for row in rows} == {f"{HISTORIES:,}"}
+    assert len({row[1] for row in rows}) == 1
     absent = [line for line in WRITTEN.splitlines() if line.startswith("Not in the catalogue")]
     assert re.findall(r"`(.+?)`", "".join(absent)) == list(ABSENT)
 
@@ -128,6 +128,7 @@ def test_scenarios_of_a_flaw_are_current(flaw: Flaw) -> None:
 
 @pytest.mark.slow
 def test_page_is_current() -> None:
+    assert {row[1] for row in cells(COLUMNS)} == {f"{HISTORIES:,}"}
     with serialisers_for(WIRE_ONLY):
         systems, shown = regenerated()
     assert page(systems, shown) == WRITTEN

@@ -18,7 +18,7 @@ from ..helpers import agent_of, explored, serialisers_for
 from ..systems.measured import PRESENT, SYSTEMS
 from ..systems.page import FILE
 
-WRITTEN = FILE.read_text(encoding="utf-8")
+WRITTEN = FILE.read_text(encoding="utf-8") if FILE.exists() else ""
 KNOWN = [claim for claim in CLAIMS if claim.system in PRESENT]
 
 # Histories that each system plays; every third with its variants.

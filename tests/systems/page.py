@@ -14,15 +14,15 @@ from ..claims import CLAIMS, Claim
 from ..reviewed_systems import REVIEWED
 from ..short import short
 from .files import DOCS, file_of
-from .measured import ABSENT, HISTORIES, FlawShown, Measured, Shown
+from .measured import ABSENT, FlawShown, Measured, Shown
 
 FILE = DOCS / "systems.md"
 UNREVIEWED = "NOT LOOKED AT"
 
-HEAD = f"""# Reviewed systems, measured
+HEAD = """# Reviewed systems, measured
 
-Re-creations of what real systems do with their history, each in a campaign of its own: {HISTORIES:,}
-histories, seed 0, default settings, with all faults that the system can suffer, and the providers'
+Re-creations of what real systems do with their history, each in a campaign of its own: so many histories as
+the table says, seed 0, default settings, with all faults that the system can suffer, and the providers'
 serialisers. `make systems` writes this page and the scenarios that it links to. Systems that are not written
 for LangGraph are judged on what their rules do under its reducer. The rules and their sources stand at the
 top of each file in `models/`.
