@@ -27,6 +27,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from ..harness.candidate import Candidate, Contract
 from ..harness.environment import Environment
 from ..harness.faults import DEFAULT_WORLD
+from .deerflow import CONTRACT as DYNAMIC_CONTEXT
 from .deerflow import DynamicContextMiddleware, is_reminder
 from .deerflow_durable import DELEGATING, DurableContext, DurableState
 from .deerflow_repair import DanglingCallRepair, RepairFlaw, SystemCoalescing, calls_of
@@ -191,7 +192,7 @@ def _stack(name: str, what: str, delegating: frozenset[str]) -> Candidate:
             freezes_state=True,
             id_swap=True,
             # The same world as that of the dynamic context alone, which takes `__user` for its own suffix.
-            outside=frozenset({"continue", "load_turn", "suffixed_ids"}),
+            outside=DYNAMIC_CONTEXT.outside,
         ),
         source=f"bytedance/deer-flow's five context middleware at f1f4af99b, re-created in their order{what}",
         target=name,
