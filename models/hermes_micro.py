@@ -4,9 +4,9 @@ The agent's side of the exchange becomes a marker that holds the rolling summary
 Markers of micro and of batch compactions have different keys: what a batch marker holds is not in the
 rolling summary, so it is neither dropped nor rewritten.
 
-Source: hermes-agent, micro compaction as its public source has it after 0.19.0 (0.20 by the article; 0.19.0 is the
-newest version on PyPI), re-created. Left out: making the rolling summary smaller once it has grown, the
-cadence, and the joining of user messages between which a marker was dropped.
+Source: hermes-agent, micro compaction as its public source has it after 0.19.0, the newest version on PyPI
+(0.20 by the article), re-created. Left out: making the rolling summary smaller once it has grown, the cadence,
+and the joining of user messages between which a marker was dropped.
 """
 
 from __future__ import annotations

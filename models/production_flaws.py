@@ -11,7 +11,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from ..harness.candidate import Candidate, Contract
 from ..harness.environment import Environment
-from .deerflow_summarization import turn_starts
+from .turns import turn_starts
 from .flaws import Flaw
 from .production import (
     CANVAS,

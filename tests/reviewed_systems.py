@@ -1,5 +1,24 @@
 """What the findings on re-created systems are worth: each minimal scenario was looked at by hand, once."""
 
+_STACK: dict[str, str] = {
+    "4.cut-inside-turn": (
+        "Real, by rule D8: the cut is made by count, as in LangChain's middleware, and the running turn is "
+        "cut in two."
+    ),
+    "4.question-lost": (
+        "Real, by rule D8: of a request in two messages only the latest is kept by its id; the first is "
+        "summarised away while the model works on it."
+    ),
+    "4.rejected-request": (
+        "Arguable, by rule D11: a call that only the raw view of a message names gets a result of its own, "
+        "and the serialiser of another provider drops the call. It takes a thread that changes its provider."
+    ),
+    "5.regenerated": (
+        "Real, by rule D8, and minor: when all that is new before the cut is an answer without words, the "
+        "summary is summarised again."
+    ),
+}
+
 #: By candidate and check: of which rule it is the consequence, and what it means.
 REVIEWED: dict[tuple[str, str], str] = {
     # Hermes Agent: where the rule is that of 0.19.0, the real compressor does the same (docs/hermes.md).
