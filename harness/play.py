@@ -18,6 +18,7 @@ from .ledger import Ledger
 from .loop import DeterministicLoop
 from .observed import OnRequest
 from .rehearsal import Rehearsal
+from .reviewer import answer_all
 from .scenario import Scenario
 from .script import Script
 from .session import Session
@@ -54,6 +55,10 @@ class Lane(Protocol):
 
     def submit(self, messages: list[Any], stop: StopPoint | None = None) -> bool:
         """Run the agent on new messages; return whether the scenario stopped it."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether the turn was stopped by questions to the user."""
 
     def resume(self) -> bool:
         """Go on from where the turn was stopped or failed; return whether it was stopped again."""
@@ -214,9 +219,10 @@ class Player:
         if self._rewinds:
             self._lane.mark(session.turn + 1)
         messages = self._client.speak(step)
-        stop = None
-        if step.stop is not None:
-            stop = StopPoint(step.stop, 0 if step.stop == "before_answer" else len(step.rounds))
+        if step.stop is None:
+            self._attempt(lambda: answer_all(self._lane, lambda: self._lane.submit(messages)))
+            return
+        stop = StopPoint(step.stop, 0 if step.stop == "before_answer" else len(step.rounds))
         self._attempt(lambda: self._lane.submit(messages, stop))
 
     def _continue(self, step: Continue) -> None:

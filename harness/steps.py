@@ -114,6 +114,8 @@ class UserTurn:
     `reply` is the shape of the last answer, `usage` what the usage metadata of the answers claims. With
     `chunks` the model's answers are message chunks; with `metadata` answers and tool results carry
     metadata of the provider and the tool.
+    What the agent asks with `interrupt()` is answered until the turn is over; a turn with `stop` is left at
+    the first question, at the latest.
     """
 
     kind: Literal["user_turn"] = "user_turn"
@@ -132,6 +134,7 @@ class UserTurn:
 class Continue:
     """The agent runs again without new words: after an interrupt, an error, or just so.
 
+    What the agent had asked is answered; at the next question the turn is left again.
     With `resend`, the client submits the last user message once more, under its id.
     """
 

@@ -12,6 +12,7 @@ from .interrupts import is_the_users
 from .lanes.graph import GraphLane
 from .lanes.reducer import ReducerLane
 from .ledger import OTHER_THREAD, of_other_thread
+from .reviewer import answer_all
 from .session import Session
 from .steps import OtherThread, UserTurn
 from .tokens import mentions
@@ -60,7 +61,8 @@ class SecondThread:
         self._agent.attach(session)
         error: BaseException | None = None
         try:
-            self._lane.submit(self._client.speak(UserTurn(rounds=step.rounds)))
+            said = self._client.speak(UserTurn(rounds=step.rounds))
+            answer_all(self._lane, lambda: self._lane.submit(said))
         except BaseException as escaped:  # whatever the candidate raises is data
             if is_the_users(escaped):
                 raise

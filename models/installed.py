@@ -76,11 +76,14 @@ LANGCHAIN: tuple[Adapter, ...] = (
     Adapter("langchain.tool_call_limit", "langchain_limits", "langchain", "ToolCallLimitMiddleware"),
     Adapter("langchain.model_call_limit", "langchain_limits", "langchain", "ModelCallLimitMiddleware"),
     Adapter("langchain.pii", "langchain_pii", "langchain", "PIIMiddleware"),
-    Adapter(
-        "langchain.human_approves", "langchain_human_in_the_loop", "langchain", "HumanInTheLoopMiddleware"
-    ),
-    Adapter(
-        "langchain.human_rejects", "langchain_human_in_the_loop", "langchain", "HumanInTheLoopMiddleware"
+    *(
+        Adapter(name, "langchain_human_in_the_loop", "langchain", "HumanInTheLoopMiddleware")
+        for name in (
+            "langchain.human_approves",
+            "langchain.human_edits",
+            "langchain.human_rejects",
+            "langchain.human_decides",
+        )
     ),
     Adapter("langchain.model_fallback", "langchain_model_fallback", "langchain", "ModelFallbackMiddleware"),
     Adapter("langchain.model_retry", "langchain_model_retry", "langchain", "ModelRetryMiddleware"),

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import convert_to_messages
 from langgraph.types import Command
 
+from ..reviewer import answer
 from ..session import Session
 from ..steps import Stop, Stored
 from ..stored import written
 from .stopping import Base, StopPoint
 from .storable import loaded
-from .supersteps import answer
 from .surroundings import MAX_SUPERSTEPS
 
 if TYPE_CHECKING:
@@ -77,11 +77,16 @@ class GraphLane:
         """Invoke the agent with new messages; lets errors escape. Returns whether it was stopped."""
         return self._run({"messages": messages}, stop)
 
+    @property
+    def asks(self) -> bool:
+        """Whether the turn was stopped by questions."""
+        return bool(self._asked)
+
     def resume(self) -> bool:
         """Go on from where the turn was stopped or failed, or from the start; return whether it stopped."""
         if not (self._resumable and self._graph.get_state(self._config).next):
             return self._run({"messages": []}, None)
-        answers = {asked.id: answer(asked.value) for asked in self._asked}
+        answers = {asked.id: answer(asked) for asked in self._asked}
         return self._run(Command(resume=answers) if answers else None, None)
 
     def fail(self, *, resumable: bool) -> None:

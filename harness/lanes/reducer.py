@@ -17,6 +17,7 @@ from langgraph.types import Send
 
 from ..agent import Agent
 from ..loop import run_sync
+from ..reviewer import question_of
 from ..session import Session
 from ..steps import Stored
 from .channel_state import ChannelState
@@ -29,7 +30,6 @@ from .supersteps import (
     following,
     in_order,
     out_of_steps,
-    question_of,
     run_task,
     targets,
     tasks_of,
@@ -82,6 +82,11 @@ class ReducerLane:
         self._state.part_messages(self._session.handed.parted)
         self._step += 1
         return self._run(self._commit([("messages", list(messages))], START), stop)
+
+    @property
+    def asks(self) -> bool:
+        """Whether the turn was stopped by questions."""
+        return self._halted is not None
 
     def resume(self) -> bool:
         """Go on from where the turn was stopped or failed, or from the start; return whether it stopped."""

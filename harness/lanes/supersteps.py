@@ -7,20 +7,20 @@ LangGraph's scheduler does with a concurrency of one. Source: `langgraph.pregel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from langgraph.constants import END
 from langgraph.errors import (
     ErrorCode,
-    GraphInterrupt,
     GraphRecursionError,
     ParentCommand,
     create_error_message,
 )
-from langgraph.types import Command, Send
+from langgraph.types import Command, Interrupt, Send
 
+from ..reviewer import answer
 from .surroundings import MAX_SUPERSTEPS, PULL, PUSH, TASKS, Task, Writes
 
 _BRANCH = "branch:to:"
@@ -45,50 +45,17 @@ class Halted(NamedTuple):
 
     written: dict[int, Writes]
     answers: dict[int, list[Any]]
-    asked: dict[int, Any]
+    asked: dict[int, Interrupt]
 
     def answered(self) -> Halted:
         """Return it with every question answered."""
         answers = {
-            place: [*self.answers.get(place, []), answer(value)] for place, value in self.asked.items()
+            place: [*self.answers.get(place, []), answer(question)] for place, question in self.asked.items()
         }
         return Halted(self.written, {**self.answers, **answers}, {})
 
 
 FRESH = Halted({}, {}, {})
-
-
-def answer(question: Any) -> Any:
-    """Return what the user answers to an interrupt: yes to everything.
-
-    Where yes is not allowed to a tool call, the first decision that is: no, or words in place of it.
-
-    Source: `langchain.agents.middleware.human_in_the_loop.HITLRequest` and `HITLResponse`.
-    """
-    if isinstance(question, dict) and isinstance(question.get("action_requests"), list):
-        allowed = [config["allowed_decisions"] for config in question.get("review_configs", ())]
-        return {
-            "decisions": [
-                _decided(allowed[place] if place < len(allowed) else ())
-                for place, _ in enumerate(question["action_requests"])
-            ]
-        }
-    return True
-
-
-def _decided(allowed: Sequence[str]) -> dict[str, str]:
-    said = "approve" if "approve" in allowed else next((d for d in allowed if d in _WORDED), "approve")
-    return {"type": said, "message": "Not this time."} if said in _WORDED else {"type": said}
-
-
-#: Decisions that come with words of the reviewer.
-_WORDED = ("reject", "respond")
-
-
-def question_of(stop: GraphInterrupt) -> Any:
-    """Return what an interrupt asks; None when it asks nothing."""
-    asked = stop.args[0] if stop.args else ()
-    return asked[0].value if asked else None
 
 
 def targets(target: Target) -> Iterable[str]:

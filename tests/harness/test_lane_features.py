@@ -1,5 +1,6 @@
 """Whatever a middleware may do, both lanes do it alike: record by record, synchronously and not."""
 
+import inspect
 import itertools
 import random
 import threading
@@ -25,6 +26,7 @@ from sixfold.harness.steps import (
     Configure,
     Continue,
     EditMessage,
+    OtherThread,
     Restart,
     Rewind,
     Step,
@@ -54,6 +56,8 @@ TALK: tuple[Step, ...] = (
     UserTurn(rounds=(ToolRound(),)),
     Continue(),
 )
+#: A turn whose questions are left open.
+LEFT = UserTurn(stop="after_results")
 Hook = Callable[..., Any]
 
 
@@ -507,10 +511,34 @@ def test_interrupt_stops_the_turn_and_continue_answers_it(hook: str, run_async: 
         return note(f"{interrupt('one')} and {interrupt({'two': 2})}")
 
     candidate = stack({hook: ask})
-    history = agreed(candidate, UserTurn(), Continue(), Continue(), run_async=run_async)
+    history = agreed(candidate, LEFT, Continue(), Continue(), run_async=run_async)
     assert [end.how for end in endings(history)] == ["stopped", "stopped", "answered"]
     assert written_by(history, f"Member0.{hook}") == ["True and True"]
     agreed(candidate, run_async=run_async)
+
+
+@both
+@pytest.mark.parametrize("hook", NODE_HOOKS)
+def test_a_turn_that_is_not_to_stop_is_answered_until_it_is_over(hook: str, run_async: bool) -> None:
+    def ask(self: Any, state: Any, runtime: Any) -> Any:
+        return note(f"{interrupt('one')} and {interrupt({'two': 2})}")
+
+    history = agreed(stack({hook: ask}), UserTurn(), OtherThread(), run_async=run_async)
+    assert [end.how for end in endings(history)] == ["answered"]
+    assert written_by(history, f"Member0.{hook}") == ["True and True"]
+    assert [r.detail for r in history.records if isinstance(r, Happened) and r.what == "other_thread"] == [
+        "answered"
+    ]
+
+
+@both
+def test_who_asks_for_ever_is_answered_no_more(run_async: bool) -> None:
+    def ask(self: Any, state: Any, runtime: Any) -> Any:
+        while True:
+            interrupt("Are you sure?")
+
+    history = agreed(stack({"before_model": ask}), UserTurn(), run_async=run_async)
+    assert [end.how for end in endings(history)] == ["stopped"]
 
 
 @both
@@ -518,7 +546,7 @@ def test_what_was_asked_is_asked_again_after_going_back(run_async: bool) -> None
     def ask(self: Any, state: Any, runtime: Any) -> Any:
         return note(f"{interrupt('one')}")
 
-    steps = (UserTurn(), UserTurn(), Rewind(pending=True), Continue(), Continue())
+    steps = (LEFT, LEFT, Rewind(pending=True), Continue(), Continue())
     history = agreed(stack({"before_model": ask}), *steps, run_async=run_async)
     assert [end.how for end in endings(history)] == ["stopped", "stopped", "stopped", "answered"]
 
@@ -540,19 +568,45 @@ def test_interrupt_of_one_of_several_calls(run_async: bool) -> None:
         return await handler(request)
 
     candidate = stack({"wrap_tool_call": wrap_tool_call, "awrap_tool_call": awrap_tool_call})
-    three = UserTurn(rounds=(ToolRound(calls=(ToolCall(), ToolCall(), ToolCall())),))
+    three = UserTurn(rounds=(ToolRound(calls=(ToolCall(), ToolCall(), ToolCall())),), stop="after_results")
     history = agreed(candidate, three, Continue(), UserTurn(), run_async=run_async)
     assert endings(history)[0].how == "stopped"
     assert len(asked) > 3
     agreed(candidate, run_async=run_async)
 
 
+def asking(mode: str, *decisions: str) -> Candidate:
+    """Return a candidate that asks about each lookup, once an answer or once a call."""
+    options = {} if mode == "batched" else {"interrupt_mode": mode}
+    if options and "interrupt_mode" not in inspect.signature(HumanInTheLoopMiddleware).parameters:
+        pytest.skip("this LangChain has one mode only")
+    on: Any = {"lookup": {"allowed_decisions": list(decisions)}}
+    return Candidate(name=mode, build=lambda _: [HumanInTheLoopMiddleware(interrupt_on=on, **options)])
+
+
+FOUR_CALLS = UserTurn(rounds=(ToolRound(calls=(ToolCall(),) * 4),))
+
+#: How a result begins after each decision of a reviewer.
+BEGINS = {
+    "approve": "⟦t1.1.",
+    "edit": "Note: a human reviewer replaced this tool call",
+    "reject": "User rejected the tool call",
+    "respond": "Not this time.",
+}
+
+
 @both
-def test_human_in_the_loop_is_approved(run_async: bool) -> None:
-    loop = Candidate(name="hitl", build=lambda _: [HumanInTheLoopMiddleware(interrupt_on={"lookup": True})])
-    two = UserTurn(rounds=(ToolRound(calls=(ToolCall(), ToolCall())),))
-    history = agreed(loop, two, Continue(), run_async=run_async)
-    assert [end.how for end in endings(history)] == ["stopped", "answered"]
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("decisions", [*((name,) for name in BEGINS), tuple(BEGINS)], ids="+".join)
+def test_reviewers_take_every_decision(decisions: tuple[str, ...], mode: str, run_async: bool) -> None:
+    loop = asking(mode, *decisions)
+    history = agreed(loop, FOUR_CALLS, UserTurn(), run_async=run_async)
+    assert [end.how for end in endings(history)] == ["answered", "answered"]
+    folds = [record for record in history.records if isinstance(record, Fold)]
+    results = [view.text for view in folds[-1].state if view.role == "tool"]
+    for name, words in BEGINS.items():
+        those = [text for text in results if text.startswith(words)]
+        assert len(those) == (4 // len(decisions) if name in decisions else 0), results
     agreed(loop, run_async=run_async)
 
 
