@@ -32,7 +32,7 @@ def follower(where: str, output_format: str) -> EventLines:
         out.write(text)
         out.flush()
 
-    return EventLines(write)
+    return EventLines(write, called="--events -")
 
 
 def saved_events(folder: Path) -> EventLines:

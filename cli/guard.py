@@ -12,14 +12,10 @@ import typer
 from ..harness.errors import ExitCode, SixfoldError
 from ..harness.harmless import harmless
 from ..harness.interrupts import noticed
-from .project import RunDefaults
+from .project import RunDefaults, forget
 
 #: Typer brings its own copy of click from some version on; this is the base of its errors in any.
 _UsageError: Any = typer.BadParameter.__mro__[2]
-
-
-#: What shells expect of a command that Ctrl-C has ended; Typer exits with it, too.
-_INTERRUPTED = 130
 
 
 def _complain(cause: str, place: str, remedy: str) -> None:
@@ -37,6 +33,7 @@ def guarded(app: Callable[..., object]) -> None:
     Usage errors exit with 3. An error that is not ours is a bug of the harness: it exits with 4 and
     keeps its traceback, which the report needs.
     """
+    forget()
     try:
         with noticed():
             code = app(standalone_mode=False, default_map={"run": RunDefaults()})
@@ -46,7 +43,7 @@ def guarded(app: Callable[..., object]) -> None:
         error.show()
         code = ExitCode.USAGE
     except (typer.Abort, KeyboardInterrupt):
-        code = _INTERRUPTED
+        code = ExitCode.INTERRUPTED
     except SixfoldError as error:
         _complain(error.cause, error.place, error.remedy)
         code = error.exit_code
@@ -68,6 +65,6 @@ def guarded(app: Callable[..., object]) -> None:
             print(harmless(line), file=sys.stderr)
         print("error: this is a bug of Sixfold; please report it with the lines above", file=sys.stderr)
         code = ExitCode.BROKEN_HARNESS
-    if code == _INTERRUPTED:
+    if code == ExitCode.INTERRUPTED:
         print("interrupted: nothing is reported of what was not finished", file=sys.stderr)
     sys.exit(int(code) if isinstance(code, int) else 0)

@@ -18,6 +18,7 @@ What is given on the command line wins.
 
 from __future__ import annotations
 
+import functools
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -56,13 +57,24 @@ def table_of(folder: Path) -> tuple[Path, dict[str, Any]] | None:
 
 def project() -> Project | None:
     """Return the project of the working folder, None without one. Raises `SixfoldError` for mistakes."""
-    found = table_of(Path.cwd())
+    return _project_at(Path.cwd())
+
+
+@functools.cache
+def _project_at(folder: Path) -> Project | None:
+    """Return the project of a folder. A command reads it once: all its targets are of the same project."""
+    found = table_of(folder)
     if found is None:
         return None
     from .project_schema import read
 
     path, table = found
     return read(path, table)
+
+
+def forget() -> None:
+    """Let the next command in this process read the file anew."""
+    _project_at.cache_clear()
 
 
 class RunDefaults(Mapping[str, Any]):

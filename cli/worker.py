@@ -10,6 +10,8 @@ import socket
 import sys
 from typing import NoReturn
 
+from ..harness.errors import ExitCode
+from ..harness.interrupts import noticed
 from ..harness.nursery import serve_children
 from ..harness.orphans import end_with_parent
 from ..harness.worker import Pipes, serve, warm_up
@@ -24,9 +26,12 @@ def work(reading: int, writing: int) -> NoReturn:
         os.set_inheritable(end, False)
     code = 1
     try:
-        with quiet() as printed:
+        # The user's Ctrl-C does not reach this process: whatever looks like it is the candidate's.
+        with quiet() as printed, noticed():
             serve(candidate_of, Pipes(reading, writing), lambda: printed.lines)
         code = 0
+    except KeyboardInterrupt:
+        code = int(ExitCode.INTERRUPTED)
     finally:
         os._exit(code)
 

@@ -17,6 +17,8 @@ class ExitCode(IntEnum):
     INCONCLUSIVE = 2
     USAGE = 3
     BROKEN_HARNESS = 4
+    #: What shells expect of a command that Ctrl-C has ended; Typer exits with it, too.
+    INTERRUPTED = 130
 
 
 class SixfoldError(Exception):
@@ -36,6 +38,12 @@ class SixfoldError(Exception):
 
 class TargetError(SixfoldError):
     """A target cannot be found, imported or built."""
+
+
+class TargetInterruptedError(TargetError):
+    """A target raised `KeyboardInterrupt` while it was imported: the run ends as one that was interrupted."""
+
+    exit_code = ExitCode.INTERRUPTED
 
 
 class ScenarioFileError(SixfoldError):

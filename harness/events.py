@@ -152,6 +152,12 @@ Event = RunStarted | Progressed | Stage | Found | Disagreed | HarnessBroke | Run
 Listener = Callable[[Event], None]
 
 
+def name_of(listener: Listener) -> str:
+    """Return what a listener is called: what it says of itself, else its function or class."""
+    said = getattr(listener, "called", "")
+    return str(said or getattr(listener, "__qualname__", type(listener).__name__))
+
+
 @dataclass(slots=True)
 class Stream:
     """Hands events to listeners; one that breaks is left out from then on and remembered."""
@@ -171,4 +177,4 @@ class Stream:
                 listener(event)
             except Exception as error:  # noqa: BLE001  a report must not change a verdict
                 self.listeners.remove(listener)
-                self.broken.append((getattr(listener, "__qualname__", type(listener).__name__), error))
+                self.broken.append((name_of(listener), error))

@@ -16,7 +16,7 @@ from .candidate import Candidate
 from .comparisons import COMPARED
 from .deaths import DeathError, Limits, is_death
 from .differential import Trial
-from .errors import HarnessBrokenError, SixfoldError, TargetError
+from .errors import SixfoldError, TargetError
 from .faults import FaultPlace
 from .history import History
 from .introduction import introduced
@@ -110,7 +110,8 @@ class Remote:
     def _doubt(self, death: DeathError, where: str) -> None:
         """Note a death that cannot be shown again."""
         self.unsteady = True
-        self._warn(f"its process ended ({death}) in {where}, and not in the history when played again")
+        if not self._broken:
+            self._warn(f"its process ended ({death}) in {where}, and not in the history when played again")
 
     def fails(self, scenario: Scenario, key: Key) -> bool:
         """Tell whether the scenario shows the failure `key`."""
@@ -251,7 +252,8 @@ class Remote:
         worker = self._living()
         try:
             return worker.ask(question, seconds=self._limits.history)
-        except HarnessBrokenError as error:
+        except SixfoldError as error:
+            # A factory that makes something else by now, or the harness fails on what it makes.
             raise self._gave_out(error) from error
         except DeathError:
             self._lose()
@@ -278,7 +280,7 @@ class Remote:
         question = {"ask": "tell", "scenario": to_json(scenario), "lane": lane}
         try:
             self._living().ask(question, seconds=seconds, on_told=keep)
-        except HarnessBrokenError as error:
+        except SixfoldError as error:
             self._gave_out(error)
         except DeathError as death:
             self._lose()

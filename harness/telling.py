@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage
 
 from .session import Session
 from .whole.session import WholeSession
@@ -32,7 +34,18 @@ class TellingSession(Session):
 
 
 class TellingWholeSession(TellingSession, WholeSession):
-    """A session of a whole agent that tells how far it has come."""
+    """A session of a whole agent that tells how far it has come: its code runs whenever none of ours does."""
+
+    def folded(self, messages: Sequence[BaseMessage]) -> None:
+        """Record the state after a superstep, or after the user has written."""
+        super().folded(messages)
+        self._tell(self, "")
+
+    def model_called(self, messages: Sequence[BaseMessage]) -> AIMessage:
+        """Record a request of the agent's model and return the script's next answer."""
+        answer = super().model_called(messages)
+        self._tell(self, "")
+        return answer
 
 
 def telling(kind: type[Session]) -> type[TellingSession]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .deaths import DeathError, DeathKind, Limits
-from .errors import ExitCode, HarnessBrokenError, TargetError
+from .errors import ExitCode, HarnessBrokenError, SixfoldError, TargetError, TargetInterruptedError
 from .messages import MAX_BYTES, line_of, message_in, read_as
 from .nursery import Begin, wait_for
 from .undisturbed import stopwatch
@@ -31,6 +31,12 @@ _STARVED = 0.6
 _AT_MOST = 4.0
 
 _CHUNK = 1 << 16
+
+#: What a worker's refusal is, by the exit code that it comes with; else the target is at fault.
+_REFUSALS: dict[Any, type[SixfoldError]] = {
+    int(ExitCode.BROKEN_HARNESS): HarnessBrokenError,
+    int(ExitCode.INTERRUPTED): TargetInterruptedError,
+}
 
 OnTold = Callable[[dict[str, Any]], None]
 
@@ -85,6 +91,7 @@ class Worker:
         self._asked = 0
         self._weight = 0
         self._closed = False
+        self._tried = False
         self.printed = 0
         theirs_in, self._writing = os.pipe()
         self._reading, theirs_out = os.pipe()
@@ -98,16 +105,25 @@ class Worker:
             introduction = self._exchange(question, limits.loading, None)
             self.introduction: dict[str, Any] = introduction if isinstance(introduction, dict) else {}
         except DeathError as death:
-            raise TargetError(
-                f"loading the target ended its process: {death.detail}",
-                place=target,
-                remedy="Make the module importable on its own, within the time and memory of a worker.",
-            ) from death
+            raise self._not_loaded(death, target) from death
         except BaseException:
             self.close()
             raise
         self._light = _resident(self._process.pid)
         self._weight = self._light
+
+    def _not_loaded(self, death: DeathError, target: str) -> TargetError:
+        if self._tried:
+            return TargetError(
+                f"the agent was tried, and its first turns ended its process: {death.detail}",
+                place=target,
+                remedy="Let it answer a single message; one that needs longer is given it by --timeout.",
+            )
+        return TargetError(
+            f"loading the target ended its process: {death.detail}",
+            place=target,
+            remedy="Make the module importable on its own, within the time and memory of a worker.",
+        )
 
     @property
     def has_grown(self) -> bool:
@@ -131,6 +147,8 @@ class Worker:
                 message = message_in(self._line(patience))
                 if message.get("seal") != seal:
                     raise DeathError("garbled", "what came back was no answer")
+                if "trying" in message:
+                    self._tried, seconds = True, self._limits.history
                 patience = Patience(self._process.pid, seconds)
                 if isinstance(message.get("told"), dict):
                     if on_told is not None:
@@ -139,9 +157,9 @@ class Worker:
                     raise DeathError(*read_as(tuple[DeathKind, str], message["dead"]))
                 elif "refused" in message:
                     cause, place, remedy = map(str, message["refused"])
-                    broken = message.get("code") == ExitCode.BROKEN_HARNESS
-                    raise (HarnessBrokenError if broken else TargetError)(cause, place=place, remedy=remedy)
-                elif "beat" not in message:
+                    kind = _REFUSALS.get(message.get("code"), TargetError)
+                    raise kind(cause, place=place, remedy=remedy)
+                elif "beat" not in message and "trying" not in message:
                     self.printed = int(message["printed"])
                     return message["ok"]
         except DeathError:

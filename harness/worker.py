@@ -33,6 +33,7 @@ from .steps import ToolRound, UserTurn
 from .subject import Key, LanesCompared, Local, Outcome
 from .telling import telling
 from .undisturbed import stopwatch
+from .whole.trying import before_trial
 from .wire_rules import Answer
 
 _CHUNK = 1 << 16
@@ -99,11 +100,13 @@ def serve(load: Callable[[str], Candidate], pipes: Pipes, printed: Callable[[], 
     if first is None:
         return
     with relaxed_collector():
+        before_trial.append(lambda: pipes.send({"trying": True}))
         try:
             subject = Local(build_agent(load(first["target"]), direct=True))
         except SixfoldError as error:
             pipes.send({"refused": [error.cause, error.place, error.remedy], "code": int(error.exit_code)})
             return
+        before_trial.clear()
         _limit_addresses(int(first["memory"]) * _ADDRESSES)
         pipes.send({"ok": introduce(subject), "printed": printed()})
         _answer_all(subject, pipes, printed, patience=float(first["seconds"]) * _ORPHANED)

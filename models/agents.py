@@ -43,6 +43,12 @@ _REMEDY = (
     "def build(environment): return YourMiddleware(...)"
 )
 
+#: What a factory that takes a model may return.
+RETURNS = (
+    "Return the compiled graph, such as create_agent(model, tools, ..., checkpointer=checkpointer) or "
+    "builder.compile(checkpointer=checkpointer); or middleware that is given the model."
+)
+
 
 class Given(NamedTuple):
     """An argument of a factory that is supplied."""

@@ -26,10 +26,10 @@ from langgraph.pregel import Pregel
 
 from ..harness.candidate import Candidate, Middleware
 from ..harness.environment import Environment
-from ..harness.errors import TargetError
+from ..harness.errors import TargetError, TargetInterruptedError
 from ..harness.interrupts import is_the_users
 from ..harness.plain import PlainTarget
-from .agents import builds_with_a_model, calling, given_to, shown
+from .agents import RETURNS, builds_with_a_model, calling, given_to, shown
 from .catalogue import CATALOGUE, MISSING
 from .nodes import as_middleware, is_node
 from .supply import arguments, construct, shown_arguments, wiring_of
@@ -121,7 +121,8 @@ def _import_failed(error: BaseException, target: str) -> TargetError:
     while trace is not None:
         place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
         trace = trace.tb_next
-    return TargetError(
+    kind = TargetInterruptedError if isinstance(error, KeyboardInterrupt) else TargetError
+    return kind(
         f"importing the target raised {type(error).__name__}: {error}",
         place=place,
         remedy="Make the module importable on its own: python -c 'import …' shows the full traceback.",
@@ -175,7 +176,10 @@ def _member(thing: Any) -> Middleware:
 
 
 def _described(thing: Any) -> str:
-    return f"the class {thing.__name__}" if isinstance(thing, type) else f"a {type(thing).__name__}"
+    if isinstance(thing, type):
+        return f"the class {thing.__name__}"
+    name = type(thing).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def _stack(members: Sequence[Middleware], target: str) -> Candidate:
@@ -215,8 +219,9 @@ def _factory(factory: Any, target: str) -> Candidate:
             place=target,
             remedy="Build what it returns in a plain def.",
         )
-    wiring = ""
+    wiring, remedy = "", "Return YourMiddleware(...), or a list of them in the order of create_agent."
     if builds_with_a_model(factory):
+        remedy = RETURNS
         given = given_to(factory, target)
         make, wiring = calling(factory, given), shown(factory, given)
     else:
@@ -225,7 +230,7 @@ def _factory(factory: Any, target: str) -> Candidate:
     def build(environment: Environment) -> Sequence[Any]:
         made = make(environment)
         members = made if isinstance(made, (list, tuple)) else [made]
-        return [_made(member, target) for member in members]
+        return [_made(member, target, remedy) for member in members]
 
     return Candidate(
         name=target,
@@ -257,7 +262,7 @@ def _of_the_environment(factory: Any, target: str) -> Callable[[Environment], An
     return made
 
 
-def _made(thing: Any, target: str) -> Any:
+def _made(thing: Any, target: str, remedy: str) -> Any:
     """Return what a factory made: a whole agent as it is, all else as a member of a stack."""
     if isinstance(thing, StateGraph):
         raise TargetError(
@@ -265,4 +270,14 @@ def _made(thing: Any, target: str) -> Any:
             place=target,
             remedy="Return builder.compile(checkpointer=checkpointer).",
         )
-    return thing if isinstance(thing, Pregel) else _member(thing)
+    if isinstance(thing, Pregel):
+        return thing
+    member: Any = _member(thing)
+    if not isinstance(member, AgentMiddleware):
+        what = "nothing" if thing is None else _described(thing)
+        raise TargetError(
+            f"the factory returned {what}, which is neither middleware nor a node nor a compiled graph",
+            place=target,
+            remedy=remedy,
+        )
+    return member

@@ -85,9 +85,19 @@ def _bounded(value: Any) -> Any:
 
 
 class EventLines:
-    """A listener that hands each event to `write` as a line, and calls `close` after the last one."""
+    """A listener that hands each event to `write` as a line, and calls `close` after the last one.
 
-    def __init__(self, write: Callable[[str], object], close: Callable[[], object] = lambda: None) -> None:
+    `called` is its name for people: the option and the file, where there is one.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[str], object],
+        close: Callable[[], object] = lambda: None,
+        *,
+        called: str = "",
+    ) -> None:
+        self.called = called
         self._write = write
         self._close = close
         self._sequence = 0
@@ -112,7 +122,7 @@ class EventLines:
             while left:
                 left = left[file.write(left) :]
 
-        return cls(write, file.close)
+        return cls(write, file.close, called=f"{place} {path}")
 
     def __call__(self, event: Event) -> None:
         """Write the event; after the last one of a run, close the file."""

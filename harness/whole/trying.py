@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from ..clock import VirtualClock
+from ..clock import START, VirtualClock
 from ..environment import Environment
 from ..errors import TargetError
 from ..interposer import messages_of
@@ -28,6 +28,9 @@ from .model import Learned, Trial, WholeAgentModel
 from .tools import called, worth_trying
 
 Build = Callable[[Environment], Any]
+
+#: Called before each turn in which an agent is tried. A worker tells its watchdog that the time runs anew.
+before_trial: list[Callable[[], None]] = []
 
 #: The widest window that is tried, in tokens; a window need not be narrower than to this many tokens.
 _WIDEST, _NEAR_ENOUGH = 1_000_000, 32
@@ -58,13 +61,17 @@ class Tried(NamedTuple):
 
 
 class _Outcome(NamedTuple):
-    """One turn: what the model saw, the messages at its end, who wrote results of tools, and its error."""
+    """One turn: what the model saw, the messages at its end, who wrote results of tools, and its error.
+
+    `slept` are the seconds of virtual time that it took.
+    """
 
     trial: Trial
     messages: list[BaseMessage]
     tool_nodes: list[str]
     error: BaseException | None
     halted: bool
+    slept: float
 
 
 @contextmanager
@@ -77,6 +84,8 @@ def _trying(model: WholeAgentModel, trial: Trial) -> Iterator[None]:
 
 
 def _turn(build: Build, model: WholeAgentModel, trial: Trial, *, run_async: bool = False) -> _Outcome:
+    for call in before_trial:
+        call()
     clock = VirtualClock()
     environment = Environment(model=model, clock=clock, checkpointer=InMemorySaver(), tools=(model.lookup,))
     given = {"messages": [HumanMessage(token_text("u1", 2), id="u1")]}
@@ -112,7 +121,8 @@ def _turn(build: Build, model: WholeAgentModel, trial: Trial, *, run_async: bool
             error = raised
         state = graph.get_state(config)
     messages = list(state.values.get("messages", []))
-    return _Outcome(trial, messages, list(tool_nodes), error, bool(state.next))
+    slept = (clock.now() - START).total_seconds()
+    return _Outcome(trial, messages, list(tool_nodes), error, bool(state.next), slept)
 
 
 def _has_no_such_form(error: BaseException | None) -> bool:
@@ -171,8 +181,9 @@ def _check(seen: _Outcome, speaks: bool, place: str) -> None:
     if seen.error is not None or seen.halted or speaks:
         return
     if not seen.trial.answers:
+        slept = f" after {seen.slept:,.0f} s of virtual time, which pass at once," if seen.slept else ""
         raise TargetError(
-            "the agent ended a turn and did not call the model it was given",
+            f"the agent ended a turn{slept} and did not call the model it was given",
             place=place,
             remedy="Use the factory's argument model wherever the agent calls a model.",
         )

@@ -59,7 +59,7 @@ def test_a_file_that_cannot_be_opened_is_told_before_the_run(sixfold: Sixfold, t
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_stream_that_breaks_is_reported_and_changes_nothing(sixfold: Sixfold, tmp_path: Path) -> None:
     broken = sixfold("run", *FEW, "--events", "/dev/full")
-    assert "warning: EventLines broke and was left out: OSError" in broken.err
+    assert "warning: --events /dev/full broke and was left out: OSError" in broken.err
     whole = sixfold("run", *FEW)
     assert (broken.code, broken.out) == (whole.code, whole.out)
     runs = sorted(path for path in (tmp_path / "runs").iterdir() if not path.is_symlink())

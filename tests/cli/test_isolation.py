@@ -162,6 +162,93 @@ def test_death_that_does_not_come_back_is_inconclusive(sixfold: Sixfold, tmp_pat
     assert "not in the history when played again" in run["candidates"][1]["warnings"][0]
 
 
+FICKLE = """
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
+from langgraph.graph import START, MessagesState, StateGraph
+
+class One(AgentMiddleware):
+    def before_model(self, state, runtime): pass
+
+class Other(One): pass
+
+def built(bot, checkpointer):
+    return StateGraph(MessagesState).add_node("bot", bot).add_edge(START, "bot").compile(checkpointer)
+
+calls = []
+
+def other(environment):
+    calls.append(1)
+    return One() if len(calls) < 6 else Other()
+
+def raising(environment):
+    calls.append(1)
+    return One() if len(calls) < 6 else 1 / 0
+
+def graph(model, checkpointer):
+    calls.append(1)
+    return create_agent(model, checkpointer=checkpointer) if len(calls) < 12 else One()
+
+def late(model, checkpointer):
+    def bot(state):
+        while len(state["messages"]) > 1: pass
+        return {"messages": [model.invoke(state["messages"])]}
+    return built(bot, checkpointer)
+
+def never(model, checkpointer):
+    def bot(state):
+        while True: pass
+    return built(bot, checkpointer)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("other", "the factory does not return the same middleware every time"),
+        pytest.param("raising", "building the middleware raised ZeroDivisionError", marks=pytest.mark.slow),
+        pytest.param(
+            "graph", "the factory does not return a compiled graph every time", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_factory_that_changes_its_mind_is_inconclusive(
+    sixfold: Sixfold, tmp_path: Path, name: str, said: str
+) -> None:
+    (tmp_path / "fickle.py").write_text(FICKLE)
+    run = json.loads(sixfold("run", "--isolate", f"fickle.py:{name}", "mine.py:Copies", *FEW).out)
+    [result] = [c for c in run["candidates"] if c["name"] == f"fickle.py:{name}"]
+    assert set(result["verdicts"].values()) == {"inconclusive"}
+    [warning] = result["warnings"]
+    assert warning.startswith(said)
+    assert findings_of(run, "Copies") == findings_of(alone(sixfold), "Copies") != []
+
+
+@pytest.mark.slow
+def test_agent_that_hangs_is_told_by_its_history(sixfold: Sixfold, tmp_path: Path) -> None:
+    (tmp_path / "fickle.py").write_text(FICKLE)
+    few = ("--max-histories", "2", "--timeout", "1.5", "--report-dir", "runs", "--format", "json")
+    run = json.loads(sixfold("run", "--isolate", "fickle.py:late", *few).out)
+    [finding] = run["findings"]
+    assert (finding["code"], finding["by"]) == ("6.hook-error", "agent, hang")
+    again = sixfold(
+        "replay",
+        "--isolate",
+        str(next(tmp_path.glob("runs/*/scenarios/SF-*.json"))),
+        "fickle.py:late",
+        *few[2:4],
+    )
+    assert again.out.index("model call 1 sees: ") < again.out.index("turn 2: aborted: process hung")
+
+
+def test_agent_that_hangs_when_it_is_tried_is_said_to_hang(sixfold: Sixfold, tmp_path: Path) -> None:
+    (tmp_path / "fickle.py").write_text(FICKLE)
+    outcome = sixfold("run", "--isolate", "fickle.py:never", "--timeout", "1.5")
+    assert (outcome.code, outcome.out) == (3, "")
+    assert "its first turns ended its process: it did not come back within 1.5 s" in outcome.err
+    assert "--timeout" in outcome.err
+
+
 def test_well_behaved_candidate_gives_the_same_bytes(sixfold: Sixfold, tmp_path: Path) -> None:
     saved = []
     for how in ("--isolate", "--no-isolate"):
@@ -187,6 +274,28 @@ def test_target_that_cannot_be_loaded(sixfold: Sixfold, tmp_path: Path, text: st
     outcome = sixfold("run", "--isolate", "bad.py:X")
     assert (outcome.code, outcome.out) == (3, "")
     assert f"error: {said}" in outcome.err
+
+
+@pytest.mark.parametrize("how", ["--isolate", "--no-isolate"])
+def test_target_that_interrupts_its_import_ends_the_run_as_an_interrupt(
+    sixfold: Sixfold, tmp_path: Path, how: str
+) -> None:
+    (tmp_path / "bad.py").write_text("raise KeyboardInterrupt('enough')")
+    outcome = sixfold("run", how, "bad.py:X")
+    assert (outcome.code, outcome.out) == (130, "")
+    assert "error: importing the target raised KeyboardInterrupt: enough" in outcome.err
+    assert "bad.py:1" in outcome.err
+
+
+def test_a_hook_that_raises_ctrl_c_has_failed_in_a_worker_too(sixfold: Sixfold, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(
+        "from langchain.agents.middleware import AgentMiddleware\n"
+        "class X(AgentMiddleware):\n"
+        "    def before_agent(self, state, runtime): raise KeyboardInterrupt\n"
+    )
+    run = json.loads(sixfold("run", "--isolate", "bad.py:X", *FEW).out)
+    assert [(f["code"], f["by"]) for f in run["findings"]] == [("6.hook-error", "X.before_agent")]
+    assert run["candidates"][1]["warnings"] == []
 
 
 def test_wiring_is_shown_without_loading_it_here(sixfold: Sixfold, tmp_path: Path) -> None:

@@ -227,7 +227,11 @@ def test_a_stop_ends_the_turn_where_it_says_and_a_continuation_goes_on() -> None
 
 WRONG = {
     "def make(model, checkpointer): return builder": "not compiled",
-    "def make(model, checkpointer): return 5": "int, which is not an AgentMiddleware",
+    "def make(model, checkpointer): return 5": "returned an int, which is neither",
+    "def make(model, checkpointer): pass": "returned nothing, which is neither",
+    "def make(model, checkpointer): return [5]": "Return the compiled graph",
+    "def make(environment): return 5": "Return YourMiddleware(...), or a list of them",
+    "def make(model, checkpointer): return graph_of(MessagesState, sleeps).compile()": "of virtual time",
     "def make(model, checkpointer): raise RuntimeError('no key')": "RuntimeError: no key",
     "def make(model, checkpointer, city): return builder.compile()": "cannot supply the argument city",
     "async def make(model, checkpointer): return builder.compile()": "coroutine function",
@@ -241,6 +245,7 @@ WRONG = {
 }
 
 HEAD = """
+import time
 from typing import TypedDict
 from langgraph.graph import START, MessagesState, StateGraph
 
@@ -258,6 +263,9 @@ class Messages(TypedDict):
 
 class More(MessagesState):
     answer: str
+
+def sleeps(state):
+    time.sleep(100_000)
 
 builder = graph_of(MessagesState, lambda state: {"messages": [("ai", "of its own")]})
 wordless = graph_of(Words, lambda state: {"words": ""})
