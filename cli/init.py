@@ -90,7 +90,7 @@ def _next(made: Scaffold, adapter: Path, test: Path) -> list[str]:
         "  [tool.sixfold.candidates]",
         f'  {adapter.stem.removeprefix("sixfold_")} = "{adapter}:CANDIDATE"',
         f'What it does on purpose belongs into the contract in {adapter}; a run that says "never reached" '
-        "needs lower thresholds there.",
+        "needs lower thresholds there, or to be told the name of the tool that histories call: lookup.",
     ]
 
 

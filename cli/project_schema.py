@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from ..harness.candidate import Candidate, Contract
 from ..harness.errors import SixfoldError
+from ..harness.plain import made_by_sixfold
 from ..harness.steps import STEP_TYPES
 from ..models.resolve import resolve
 from .project import TABLE
@@ -93,7 +94,9 @@ class Project(BaseModel):
             target = f"{self.folder / path}{colon}{inside}"
         elif colon and (folder := str(self.folder.resolve())) not in sys.path:
             sys.path.insert(0, folder)
-        candidate = dataclasses.replace(resolve(target), name=name, target=name)
+        found = resolve(target)
+        plain = found.plain or made_by_sixfold(target)
+        candidate = dataclasses.replace(found, name=name, target=name, plain=plain)
         contract: Any = entry.contract
         if contract is None:
             return candidate

@@ -17,13 +17,25 @@ from ..harness.harmless import harmless
 from ..harness.play import LaneName
 from ..harness.rules import rule_by_code
 from ..harness.scenario import load
+from ..models.catalogue import CATALOGUE, MISSING
 from ..reports.picture import timeline
 from ..reports.plan import in_one_line
+from ..reports.stored_run import load_run
 from ..reports.terminal import say
 from .console import console
 from .project import chosen as targets_of
+from .project import is_own
 from .quiet import quiet
 from .subjects import subjects
+
+
+def _target(name: str, scenario: Path) -> str:
+    """Return the target that `name` names: itself, or what the run of the scenario's file calls so."""
+    if ":" in name or name in CATALOGUE or name in MISSING or is_own(name):
+        return name
+    folder = scenario.resolve().parent.parent
+    known = load_run(folder).targets if (folder / "verdicts.json").is_file() else {}
+    return known.get(name, name)
 
 
 def replay_command(
@@ -44,7 +56,7 @@ def replay_command(
     violated = doubtful = False
     played: list[tuple[Candidate, Trial, tuple[str, ...], bool]] = []
     limits = Limits(history=timeout)
-    names = targets_of(targets, (CONTROL.name,))
+    names = targets_of([_target(name, path) for name in targets], (CONTROL.name,))
     with quiet(), subjects(names, isolated=isolated, limits=limits) as opened:
         for subject in opened:
             trial = subject.trial(scenario, lane=chosen, invariants=(), comparing=True)

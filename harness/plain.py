@@ -24,6 +24,21 @@ class PlainTarget:
     arguments: tuple[tuple[str, str], ...] | None = None
 
 
+#: The argument that only Sixfold can supply.
+ENVIRONMENT = "environment"
+
+
+def made_by_sixfold(target: str) -> PlainTarget:
+    """Return the target that `target` names, which is not made without Sixfold's environment."""
+    place, _, name = target.rpartition(":")
+    return PlainTarget(place, name, (("", ENVIRONMENT),))
+
+
+def target_of(plain: PlainTarget) -> str:
+    """Return what a user types to name the target."""
+    return f"{plain.place}:{plain.name}" if plain.place else plain.name
+
+
 def plain_data(plain: PlainTarget | None) -> dict[str, Any] | None:
     """Return the target as a run folder stores it."""
     if plain is None:

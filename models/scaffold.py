@@ -122,7 +122,8 @@ def _left_alone(call: Call) -> list[str]:
     if not call.left:
         return []
     return [
-        "# Left to their defaults. Histories have some ten turns: lower what they would never reach.",
+        "# Left to their defaults. Histories have some ten turns: lower what they would never reach. Where",
+        "# tools are named, name lookup: it is the only tool that they call.",
         *(f"# {parameter.name}={_in_a_comment(repr(parameter.default))}," for parameter in call.left),
     ]
 
@@ -167,8 +168,8 @@ def _adapter(imports: set[str], body: str, build: str, target: str, name: str, s
         f"    name={name!r},\n"
         f"    build={build},\n"
         "    # Declare what it does on purpose, by its documentation, and nothing else, such as\n"
-        "    # compacts=True (a summary takes the place of messages), drops_history=True, edits_requests=True,\n"
-        "    # clears_tool_results=True, injects_into_history=True: help(Contract) has them all, and\n"
+        "    # compacts=True (a summary takes the place of messages), drops_history=True,\n"
+        "    # edits_requests=True, injects_into_history=True: help(Contract) has them all, and\n"
         "    # `sixfold explain CODE` says what the check of a finding judges.\n"
         "    contract=Contract(),\n"
         f"    source={target!r},\n"

@@ -180,7 +180,7 @@ def _standalone(finding: Finding, run: StoredRun) -> list[str]:
     file = promise(finding, run)
     if isinstance(file, NoFile):
         return [f"There is no stand-alone test: {code_span(file.reason, 300)}."]
-    needs = " and Sixfold, of which the target is a part" if file.needs_sixfold else ""
+    needs = " and Sixfold, with which the target is made" if file.needs_sixfold else ""
     return [
         "A stand-alone test has failed with the assertion at its end in a fresh process. "
         f"It needs pytest, LangChain, LangGraph and the target{needs}.",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..harness.findings import Finding
+from ..harness.plain import target_of
 from ..harness.rules import rule_by_code
 from .fresh_process import Follow, Script, rerun
 from .standalone_claim import Claim, NoClaim, message_of
@@ -67,8 +68,11 @@ def written(finding: Finding, run: StoredRun) -> Written | NoFile:
 
 def _target(finding: Finding, run: StoredRun) -> TargetCode:
     candidate = finding.signature.candidate
-    found = plain(run.plain[candidate]) if candidate in run.plain else None
-    return found or with_sixfold(run.targets.get(candidate, candidate))
+    stored = run.plain.get(candidate)
+    if stored is None:
+        return with_sixfold(run.targets.get(candidate, candidate))
+    # What a project calls by a name of its own is found without the project by what it stands for.
+    return plain(stored) or with_sixfold(target_of(stored))
 
 
 #: What was wrong with each file that has been run in this process, empty when nothing was.

@@ -49,6 +49,7 @@ def test_what_is_written_runs(sixfold: Sixfold, tmp_path: Path, name: str) -> No
     assert f"sixfold run {adapter}:CANDIDATE" in done.out
     assert f"pytest {test}" in done.out
     assert "FILL IN" not in (tmp_path / adapter).read_text()
+    assert "docs/" not in (tmp_path / adapter).read_text()
     assert sixfold("run", f"{adapter}:CANDIDATE", "--max-histories", "2").code != 3
     ast.parse((tmp_path / test).read_text())
 
@@ -101,6 +102,20 @@ def test_an_adapter_that_cannot_be_built_is_said_to_be_so(sixfold: Sixfold) -> N
     done = sixfold("init", "mine.py:Fails")
     assert done.code == 0
     assert "it cannot be built yet: building the middleware raised ValueError: no key" in done.out
+
+
+def test_what_is_found_is_played_again_by_the_name_in_the_matrix(sixfold: Sixfold, tmp_path: Path) -> None:
+    (tmp_path / "fails.py").write_text(
+        "from langchain.agents.middleware import AgentMiddleware\n"
+        "class Never(AgentMiddleware):\n"
+        "    def before_agent(self, state, runtime): raise LookupError('no')\n"
+    )
+    sixfold("init", "fails.py:Never")
+    assert sixfold("run", "sixfold_never.py:CANDIDATE", "--max-histories", "3").code == 1
+    scenario = str(next(tmp_path.glob(".sixfold/runs/*/scenarios/SF-*.json")))
+    again = sixfold("replay", scenario, "Never")
+    assert (again.code, "6.hook-error violated" in again.out) == (1, True)
+    assert "unknown target 'Nevermore'" in sixfold("replay", scenario, "Nevermore").err
 
 
 def test_nothing_is_overwritten_without_force(sixfold: Sixfold, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from sixfold.cli.project import table_of
+
 from .conftest import Sixfold
 
 PROJECT = """
@@ -180,3 +182,44 @@ def test_help_needs_no_project(sixfold: Sixfold, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(MISTAKES)
     assert sixfold("run", "--help").code == 0
     assert sixfold("list").code == 0
+
+
+def test_what_a_project_names_is_played_again_and_written_down(sixfold: Sixfold, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.sixfold.candidates]\nmade = "copies.py:build"\nready = "copies.py:Copies"\n'
+    )
+    (tmp_path / "copies.py").write_text(COPIES)
+    result = run_of(sixfold("run", "--max-histories", "3", "--invariant", "2", "--format", "json"))
+    found = {finding["candidate"]: finding["id"] for finding in result["findings"]}
+    assert set(found) == {"made", "ready"}
+    for name, finding in found.items():
+        scenario = str(next(tmp_path.glob(f".sixfold/runs/*/scenarios/{finding}.json")))
+        assert sixfold("replay", scenario, name).code == 1
+    texts = {name: sixfold("report", "--finding", finding).out for name, finding in found.items()}
+    for name, text in texts.items():
+        assert "A stand-alone test has failed with the assertion at its end in a fresh process." in text
+        assert ("and Sixfold, with which the target is made" in text) == (name == "made")
+
+
+COPIES = """
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import HumanMessage
+class Copies(AgentMiddleware):
+    def before_agent(self, state, runtime):
+        last = state["messages"][-1]
+        return {"messages": [HumanMessage(last.content, id=f"{last.id}-copy")]}
+def build(environment): return Copies()
+"""
+
+
+def test_a_command_reads_the_project_once(
+    sixfold: Sixfold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    read: list[Path] = []
+    monkeypatch.setattr(
+        "sixfold.cli.project.table_of", lambda folder: read.append(folder) or table_of(folder)
+    )
+    for command in range(1, 3):
+        assert names(run_of(sixfold("run", "plain", "declared", "mine.py:Notes")))[0] == "control"
+        assert len(read) == command

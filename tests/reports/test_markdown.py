@@ -110,7 +110,7 @@ def test_the_stand_alone_test_is_in_the_text(run: StoredRun) -> None:
     assert block is not None
     assert block.group(1) == f"test_repro_{finding.id}.py"
     assert files(run)[block.group(1)] == block.group(2) + "\n"
-    assert "and Sixfold, of which the target is a part" in text
+    assert "and Sixfold, with which the target is made" in text
 
 
 def test_the_text_says_why_there_is_no_stand_alone_test(run: StoredRun) -> None:
