@@ -105,5 +105,6 @@ REAL: tuple[Adapter, ...] = (
     ),
     Adapter("deepagents.memory", "deepagents_memory", "deepagents", "MemoryMiddleware", "real"),
     Adapter("deepagents.filesystem", "deepagents_filesystem", "deepagents", "FilesystemMiddleware", "real"),
+    Adapter("deepagents.create_deep_agent", "deepagents_agent", "deepagents", "create_deep_agent", "real"),
     Adapter("langmem.summarization", "langmem_summarization", "langmem", "SummarizationNode", "real"),
 )

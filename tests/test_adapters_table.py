@@ -31,6 +31,8 @@ from .short import short
 FILE = Path(__file__).resolve().parents[1] / "docs" / "adapters.md"
 UPDATING = bool(os.environ.get("SIXFOLD_UPDATE_DOCS"))
 HISTORIES = 300
+#: Whole agents are played in their own graph, which takes many times as long.
+FEWER = {"deepagents.create_deep_agent": 60}
 
 #: Adapters that stand in the catalogue under names of their own, as they need no other package.
 OTHERS = (
@@ -48,15 +50,14 @@ HEAD = f"""# Adapters for installed packages
 
 Middleware of published packages that a run can take by name: `sixfold run deepagents.summarization`. Those of
 LangChain are always there; `pip install 'sixfold[real]'` brings deepagents and langmem. The table is written
-by a test run of {HISTORIES} histories for each adapter (seed 0, default settings, the providers' serialisers
-included), with the thresholds of the adapter's file in `models/`. A contract declares what the middleware
-does on purpose by its own documentation, and nothing else.
+by a test run of {HISTORIES} histories for each adapter, 60 for a whole agent (seed 0, default settings, the
+providers' serialisers included), with the thresholds of the adapter's file in `models/`. A contract declares
+what the middleware does on purpose by its own documentation, and nothing else.
 """
 
 FOOT = """
 ## What has no adapter
 
-- `deepagents.create_deep_agent` is a whole agent, not a middleware: a factory that returns a compiled graph.
 - `langgraph-supervisor`: its `create_supervisor` builds a graph of its own around `create_react_agent`, which
   takes no middleware, and its work is done by tools that transfer to other agents, which the scripted model
   never calls. Its only part that works on the history is a `pre_model_hook`, and any of these is a target.
@@ -74,7 +75,7 @@ def contract_of(contract: Contract) -> str:
 @functools.cache
 def played(adapter: Adapter) -> tuple[RunResult, CandidateResult]:
     with serialisers_for(WIRE_ONLY):
-        result = Campaign([adapter()], Options(max_histories=HISTORIES)).run(explore)
+        result = Campaign([adapter()], Options(max_histories=FEWER.get(adapter.name, HISTORIES))).run(explore)
     return result, next(c for c in result.candidates if c.name == adapter.name)
 
 

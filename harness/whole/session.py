@@ -9,6 +9,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
+from ..faults import Fault
 from ..ledger import Utterance
 from ..observed import ObservedSession
 from ..rehearsal import Rehearsal
@@ -34,6 +35,15 @@ class WholeSession(Session):
         self._given = 0
         #: Results that the calls of this turn ask for, by the call's id, in order.
         self._wanted: dict[str, list[str]] = {}
+
+    def begin(self, rehearsal: Rehearsal, faults: Sequence[Fault], *, new_turn: bool) -> None:
+        """Start a turn, or go on with the current one.
+
+        What answers a call of an earlier turn from now on is no tool's result: somebody has closed a gap.
+        """
+        if new_turn:
+            self._wanted.clear()
+        super().begin(rehearsal, faults, new_turn=new_turn)
 
     # -- what the model does ---------------------------------------------------------------------
 

@@ -133,6 +133,16 @@ def test_a_node_that_fails_is_found_and_named() -> None:
 # -- what is not held against an agent ---------------------------------------------------------------
 
 
+def test_who_closes_a_gap_of_an_earlier_turn_says_nothing_late() -> None:
+    fails = UserTurn(rounds=(ToolRound(),), faults=(Fault("raise", "tool"),))
+    trial = try_out(agent("closing_gaps"), scenario_of(fails, UserTurn()))
+    [ended, _] = [r.how for r in trial.history.records if isinstance(r, TurnEnded)]
+    folds = [r for r in trial.history.records if isinstance(r, Fold)]
+    assert ended == "aborted"
+    assert "cancelled" in {view.text for view in folds[-1].state}
+    assert not trial.violated()
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -8,9 +8,10 @@ from typing import Any
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, SummarizationMiddleware
 from langchain.agents.structured_output import ProviderStrategy
-from langchain_core.messages import HumanMessage, RemoveMessage, SystemMessage
+from langchain_core.messages import HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
 from pydantic import BaseModel
 
@@ -224,3 +225,25 @@ def failing(model: Any, checkpointer: Any) -> Any:
     builder.add_edge(START, "fragile")
     builder.add_edge("fragile", "bot")
     return builder.compile(checkpointer=checkpointer)
+
+
+class ClosesGaps(AgentMiddleware[Any, Any, Any]):
+    """Answers calls that were left without a result, behind the call, as deepagents does."""
+
+    def before_agent(self, state: Any, runtime: Any) -> Any:
+        """Write the history anew when a call has no answer."""
+        answered = {m.tool_call_id for m in state["messages"] if m.type == "tool"}
+        closed: list[Any] = []
+        for message in state["messages"]:
+            closed.append(message)
+            for call in getattr(message, "tool_calls", []):
+                if call["id"] not in answered:
+                    closed.append(ToolMessage("cancelled", tool_call_id=call["id"]))
+        if len(closed) == len(state["messages"]):
+            return None
+        return {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), *closed]}
+
+
+def closing_gaps(model: Any, tools: list[Any], checkpointer: Any) -> Any:
+    """An agent that repairs its history at the beginning of a turn."""
+    return create_agent(model, tools, middleware=[ClosesGaps()], checkpointer=checkpointer)
