@@ -61,7 +61,7 @@ BAD: dict[str, tuple[tuple[str, ...], tuple[str, str, str]]] = {
     "empty list": (("run", "things.py:empty"), ("list", "things.py:empty", "AgentMiddleware")),
     "list of other things": (("run", "things.py:mixed"), ("list", "things.py:mixed", "AgentMiddleware")),
     "function of two arguments": (("run", "things.py:two"), ("2 required", "things.py:two", "def build(")),
-    "factory of nothing": (("run", "things.py:nothing"), ("NoneType", "things.py:nothing", "Return")),
+    "factory of nothing": (("run", "things.py:nothing"), ("returned nothing", "things.py:nothing", "Return")),
     "factory of numbers": (("run", "things.py:numbers"), ("int", "things.py:numbers", "Return")),
     "factory that raises": (("run", "things.py:fails"), ("ValueError: no key", "things.py:fails", "factory")),
     "budget": (("run", "deerflow", "--budget", "soon"), ("'soon'", "--budget", "90s")),

@@ -142,7 +142,7 @@ def test_a_full_disk_is_reported_and_changes_no_verdict() -> None:
     result, broken = campaign(EventLines.to_file(FULL, place="--events"))
     assert result == campaign(None)[0]
     [(name, error)] = broken
-    assert name == "EventLines"
+    assert name == f"--events {FULL}"
     assert isinstance(error, OSError)
 
 
