@@ -5,8 +5,8 @@ Markers of micro and of batch compactions have different keys: what a batch mark
 rolling summary, so it is neither dropped nor rewritten.
 
 Source: hermes-agent, micro compaction as its public source has it after 0.19.0, the newest version on PyPI
-(0.20 by the article), re-created. Left out: making the rolling summary smaller once it has grown, the cadence,
-and the joining of user messages between which a marker was dropped.
+(0.20 by the article), re-created. Left out: making the rolling summary smaller once it has grown, the
+cadence, and the joining of user messages between which a marker was dropped.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from ..harness.candidate import Candidate, Contract
 from ..harness.environment import Environment
-from .turns import turn_starts
 from .flaws import Flaw
 from .production import (
     CANVAS,
@@ -25,6 +24,7 @@ from .production import (
     latest_words,
     replayed,
 )
+from .turns import turn_starts
 
 if TYPE_CHECKING:
     Request = ModelRequest[Any]
