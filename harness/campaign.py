@@ -32,7 +32,7 @@ from .findings import Finding
 from .invariants.registry import INVARIANTS
 from .reachability import GOALS, goals_of
 from .scenario import Scenario
-from .search import Failure, Search
+from .search import Failure, Named, OnReached, Search, Settled
 from .subject import Key, LanesCompared, Subject, subject_of
 from .undisturbed import stopwatch
 from .verdicts import Verdict, merge
@@ -101,7 +101,9 @@ def _check_names(candidates: Sequence[Candidate]) -> None:
 class Campaign:
     """One run over a set of candidates. `control` always takes part.
 
-    Candidates are played in this process; one that must not be is handed over as a subject.
+    Candidates are played in this process; one that must not be is handed over as a subject. What is `known`
+    or `settled` from another campaign is not shrunk or reported again; `reached` is told what histories
+    reach, and `over` is asked between batches whether to stop.
     Raises `TargetError` when one of them cannot be built, or two have the same name.
     """
 
@@ -110,17 +112,41 @@ class Campaign:
         candidates: Sequence[Candidate | Subject],
         options: Options,
         listeners: Iterable[Listener] = (),
+        *,
+        known: Sequence[Failure] = (),
+        settled: Sequence[Settled] = (),
+        reached: OnReached | None = None,
+        over: Callable[[], bool] = lambda: False,
     ) -> None:
         self.options = options
+        self._over = over
+        self._known = list(known)
         self.stream = Stream.to(listeners)
         others = (c for c in candidates if _candidate_of(c) is not CONTROL)
         chosen: list[Candidate | Subject] = [CONTROL, *others]
         _check_names([_candidate_of(each) for each in chosen])
         self._subjects = [subject_of(each) for each in chosen]
-        self._search = Search(self._subjects, invariants=options.invariants, keep_clean=options.lane_samples)
+        self._search = Search(
+            self._subjects,
+            invariants=options.invariants,
+            keep_clean=options.lane_samples,
+            known=known,
+            settled=settled,
+            reached=reached,
+        )
         self._erratic: set[str] = set()
         self._disagreements: dict[str, Disagreement] = {}
         self._lanes_compared = 0
+
+    @property
+    def seen(self) -> frozenset[Named]:
+        """The failures that were seen, known ones included."""
+        return self._search.seen
+
+    @property
+    def settled(self) -> tuple[Settled, ...]:
+        """What need not be shrunk again in another campaign."""
+        return self._search.settled
 
     def run(self, explore: Explore) -> RunResult:
         """Run to the end and return the result.
@@ -133,7 +159,8 @@ class Campaign:
         self.stream.emit(RunStarted(self.options, names, versions))
         with relaxed_collector():
             complete = self._generate(explore)
-            findings = tuple(self._finish(failure) for failure in self._search.failures)
+            new = [failure for failure in self._search.failures if failure not in self._known]
+            findings = tuple(self._finish(failure) for failure in new)
             self._compare_samples()
         result = RunResult(
             self.options,
@@ -153,7 +180,7 @@ class Campaign:
         started = stopwatch()
         number = 0
         while search.histories < options.max_histories:
-            if options.budget is not None and stopwatch() - started > options.budget:
+            if self._over() or (options.budget is not None and stopwatch() - started > options.budget):
                 return False
             self.stream.emit(Stage("generating"))
             count = min(options.batch, options.max_histories - search.histories)

@@ -7,7 +7,7 @@ is masked, and only new ones are shrunk.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .agent import Agent
@@ -26,6 +26,12 @@ COMPARE_EVERY = 5
 #: What tells failures of all candidates apart: the candidate, and the failure's own key.
 Named = tuple[str, Key]
 Kinds = frozenset[FaultKind]
+
+#: A failure that was shrunk once, whatever came of it: candidate, check, place, and the faults that struck.
+Settled = tuple[str, str, str, tuple[FaultKind, ...]]
+
+#: Told of each history that is judged: the candidate, what was reached, and the scenario.
+OnReached = Callable[[str, Counter[str], Scenario], None]
 
 
 @dataclass(slots=True)
@@ -69,17 +75,24 @@ class Search:
         *,
         invariants: tuple[int, ...] = (),
         keep_clean: int = 5,
+        known: Sequence[Failure] = (),
+        settled: Sequence[Settled] = (),
+        reached: OnReached | None = None,
     ) -> None:
         self.subjects = [subject_of(each) for each in subjects]
         self.histories = 0
         self.tallies = {subject.candidate.name: Tally() for subject in self.subjects}
-        self.failures: list[Failure] = []
+        #: What was known from the beginning, and what was found since.
+        self.failures: list[Failure] = list(known)
+        self._reached = reached
         self._invariants = invariants
         self._keep_clean = keep_clean
         #: The smallest scenario of this round for each key and set of fired faults.
         self._witnesses: dict[Named, dict[Kinds, Scenario]] = {}
         self._first_seen: dict[Named, int] = {}
-        self._settled: set[tuple[Named, Kinds]] = set()
+        self._settled: set[tuple[Named, Kinds]] = {
+            ((candidate, Key(code, place)), frozenset(kinds)) for candidate, code, place, kinds in settled
+        }
 
     @property
     def distinct(self) -> int:
@@ -87,6 +100,18 @@ class Search:
         return len(
             {(f.signature.candidate, f.signature.code, f.signature.by) for f in self.failures}
             | set(self._witnesses)
+        )
+
+    @property
+    def seen(self) -> frozenset[Named]:
+        """The failures that were seen, known ones included."""
+        return frozenset(self._first_seen)
+
+    @property
+    def settled(self) -> tuple[Settled, ...]:
+        """What was shrunk once, in a fixed order."""
+        return tuple(
+            sorted((name, key.code, key.place, tuple(sorted(kinds))) for (name, key), kinds in self._settled)
         )
 
     @property
@@ -117,6 +142,8 @@ class Search:
         tally.reached.update(outcome.reached)
         tally.waivers.update(outcome.waived)
         tally.figures += outcome.figures
+        if self._reached is not None:
+            self._reached(name, outcome.reached, scenario)
         if not outcome.violated:
             if len(tally.clean) < self._keep_clean and len(scenario.steps) > 1:
                 tally.clean.append(scenario)
