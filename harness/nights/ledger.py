@@ -168,7 +168,7 @@ class FindingsLedger:
     # -- shards ------------------------------------------------------------------------------------
 
     def record(self, night: int, result: ShardResult) -> list[str]:
-        """Enter what a shard found; return the ids of findings that nobody knew. Nothing when it was known."""
+        """Enter what a shard found, once; return the ids of findings that nobody knew."""
         new: list[str] = []
         with self._writing():
             once = self._db.execute(
@@ -200,11 +200,24 @@ class FindingsLedger:
         return new
 
     def _enter(self, night: int, found: FoundThere) -> bool:
-        """Enter a finding, or a smaller witness of it; tell whether it was not known."""
+        """Enter a finding, or a smaller witness of it; tell whether it was not known.
+
+        Another shard may have found, at the same time, that it fails with fewer faults and no more steps.
+        """
         known, signature = found.known, found.known.signature
-        row = self._db.execute("SELECT scenario FROM findings WHERE id = ?", (signature.id(),)).fetchone()
-        if row is not None and from_json(row[0]).size() <= from_json(known.scenario).size():
-            return False
+        size = from_json(known.scenario).size()
+        row = None
+        for number, faults, scenario in self._db.execute(
+            "SELECT id, faults, scenario FROM findings WHERE candidate = ? AND code = ? AND place = ?",
+            (signature.candidate, signature.code, signature.by),
+        ):
+            other = from_json(scenario).size()
+            if number == signature.id():
+                row = number
+                if other <= size:
+                    return False
+            elif set(json.loads(faults)) < set(signature.faults) and other[0] <= size[0]:
+                return False
         values = (
             signature.id(),
             *(signature.candidate, signature.code, signature.by, json.dumps(signature.faults)),

@@ -47,7 +47,8 @@ class Shard:
     `first` are scenarios (as JSON) that are played before any are generated; `histories` are to be
     generated from `seed`. `known` is not shrunk again, nor is what is `settled`. `left_out` are digests of
     scenarios that have ended a shard, and are not played. `reached` was reached before, and is no novelty.
-    `timeout` is the time limit of one history, in seconds.
+    `seconds` is how long it may take (None: as long as it takes), `timeout` the time limit of one history,
+    in seconds.
     """
 
     number: int
@@ -59,6 +60,7 @@ class Shard:
     settled: tuple[Settled, ...] = ()
     left_out: tuple[str, ...] = ()
     reached: tuple[str, ...] = ()
+    seconds: float | None = None
     timeout: float = 20.0
 
 

@@ -1,0 +1,59 @@
+"""`sixfold findings` and `sixfold trend`: what the ledger knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from ...harness.errors import SixfoldError
+from ...harness.nights.ledger import Entry, FindingsLedger
+from ...reports.nights import print_entry, print_list, print_trend
+from ..console import console, readers_may_leave
+
+
+def _opened(path: Path) -> FindingsLedger:
+    if not path.is_file():
+        raise SixfoldError("there is no ledger yet", place=str(path), remedy="Run `sixfold nightly` first.")
+    return FindingsLedger(path)
+
+
+def findings_command(ledger_file: Path, *, show: str | None, close: str | None, remark: str) -> None:
+    """List findings, show one, or close one."""
+    ledger = _opened(ledger_file)
+    try:
+        if close is not None and not ledger.close_finding(close, remark):
+            raise _unknown(close, ledger_file)
+        entries = ledger.findings()
+    finally:
+        ledger.close()
+    with readers_may_leave():
+        if show is not None or close is not None:
+            print_entry(console(), _one(entries, show or close or "", ledger_file))
+        else:
+            print_list(console(), entries)
+    raise typer.Exit
+
+
+def _one(entries: list[Entry], number: str, place: Path) -> Entry:
+    found = next((entry for entry in entries if entry.id == number), None)
+    if found is None:
+        raise _unknown(number, place)
+    return found
+
+
+def _unknown(number: str, place: Path) -> SixfoldError:
+    return SixfoldError(
+        f"the ledger has no finding {number!r}", place=str(place), remedy="See `sixfold findings`."
+    )
+
+
+def trend_command(ledger_file: Path) -> None:
+    """Print the nights, a line each."""
+    ledger = _opened(ledger_file)
+    try:
+        nights, measured = ledger.nights(), ledger.measured()
+    finally:
+        ledger.close()
+    with readers_may_leave():
+        print_trend(console(), nights, measured)

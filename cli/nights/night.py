@@ -1,0 +1,187 @@
+"""One night: replay what is known, play shards until the budget ends, and settle what is new."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ...harness.deaths import Limits
+from ...harness.errors import SixfoldError, TargetError
+from ...harness.nights.ledger import Entry, FindingsLedger
+from ...harness.nights.shard import Shard, seed_of_shard, still_fails
+from ...harness.nights.status import Replayed, Status
+from ...harness.scenario import from_json
+from ...harness.subject import Subject
+from ..quiet import quiet
+from ..subjects import subjects
+from .spool import Spool
+
+#: Seconds of one shard: short enough that little is lost with it, long enough that its start is worth it.
+_SHORTEST, _LONGEST, _SHARE = 10.0, 120.0, 0.1
+
+#: Histories of a shard at most: it ends by the clock, as a rule.
+_MOST = 1_000_000
+
+#: Shards that are lost before a night gives up what they were lost with.
+MOST_LOST = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything that decides what a night does. `histories` are for each shard, None: as many as it can."""
+
+    targets: tuple[str, ...]
+    revision: str
+    day: str
+    seconds: float
+    workers: int
+    timeout: float = 20.0
+    histories: int | None = None
+
+
+@dataclass(slots=True)
+class Night:
+    """What a night has seen so far. `statuses` are settled when it ends."""
+
+    number: int
+    new: list[str] = field(default_factory=list)
+    histories: int = 0
+    statuses: dict[str, Status] = field(default_factory=dict)
+    killers: list[str] = field(default_factory=list)
+    interrupted: bool = False
+    unloadable: list[str] = field(default_factory=list)
+
+
+#: Plays all shards of a spool until the time is over, and calls back in between.
+Crew = Callable[[Spool, int, float | None, Callable[[], None]], None]
+
+
+def run_night(
+    plan: Plan,
+    ledger: FindingsLedger,
+    spool: Spool,
+    crew: Crew,
+    progress: Callable[[Night, int], None] = lambda _night, _now: None,
+) -> Night:
+    """Run a night to its end. Whatever was found is in the ledger when this returns, or raises."""
+    began = time.monotonic()
+    until = time.time() + plan.seconds
+    night = Night(ledger.begin_night(plan.day, plan.revision, plan.targets))
+    replayed = _replay(plan, ledger, night)
+    base = _shared(plan, ledger)
+    spool.share(base)
+    counted: set[int] = set()
+
+    def look() -> None:
+        for result in spool.results():
+            if result.number not in counted:
+                counted.add(result.number)
+                night.new += ledger.record(night.number, result)
+                night.histories += result.histories
+                spool.share(replace(_shared(plan, ledger), left_out=tuple(night.killers)))
+        going_on = sum(
+            now.histories for n in handed_out if n not in counted and (now := spool.now(n)) is not None
+        )
+        progress(night, going_on)
+
+    handed_out: list[int] = []
+    try:
+        while until - time.time() > 1 and len(night.killers) <= MOST_LOST:
+            shards = _shards(plan, night, len(handed_out), until - time.time(), ledger)
+            handed_out += [shard.number for shard in shards]
+            for shard in shards:
+                spool.put(shard)
+            crew(spool, plan.workers, until, look)
+            lost = [n for n in handed_out if n not in counted and spool.now(n) is not None]
+            for number in lost:
+                _bury(spool, number, night)
+            if not lost:
+                break
+    except KeyboardInterrupt:
+        night.interrupted = True
+        look()
+    night.statuses = ledger.close_night(night.number, replayed)
+    how = "interrupted" if night.interrupted else "complete"
+    ledger.end_night(night.number, time.monotonic() - began, how)
+    return night
+
+
+def _bury(spool: Spool, number: int, night: Night) -> None:
+    """Note what a lost shard was playing when it was lost, and take the shard away."""
+    now = spool.now(number)
+    if now is not None:
+        night.killers.append(from_json(now.scenario).digest())
+        (spool.folder / f"killer-{number}.json").write_text(now.scenario, encoding="utf-8")
+    for kind in ("shard.json", "now"):
+        (spool.folder / f"{number}.{kind}").unlink(missing_ok=True)
+
+
+def _shards(plan: Plan, night: Night, first: int, seconds: float, ledger: FindingsLedger) -> list[Shard]:
+    """Return shards for so many seconds: a few more than will be played, so that nobody is ever idle."""
+    length = min(_LONGEST, max(_SHORTEST, seconds * _SHARE))
+    count = plan.workers * (round(seconds / length) + 1)
+    corpus = sorted(set(ledger.novelties().values()))
+    return [
+        Shard(
+            number=number,
+            seed=seed_of_shard(plan.revision, number, night.number),
+            targets=plan.targets,
+            histories=plan.histories or _MOST,
+            first=tuple(corpus[number :: plan.workers]) if number < plan.workers else (),
+            left_out=tuple(night.killers),
+            seconds=length,
+            timeout=plan.timeout,
+        )
+        for number in range(first, first + count)
+    ]
+
+
+def _shared(plan: Plan, ledger: FindingsLedger) -> Shard:
+    """Return what all workers should know."""
+    known = tuple(entry.known for entry in ledger.findings() if entry.status not in ("fixed", "closed"))
+    return Shard(
+        number=0,
+        seed=0,
+        targets=plan.targets,
+        histories=0,
+        known=known,
+        settled=ledger.settled(),
+        reached=tuple(ledger.novelties()),
+    )
+
+
+def _replay(plan: Plan, ledger: FindingsLedger, night: Night) -> dict[str, Replayed]:
+    """Play the smallest witness of every finding that tonight's candidates may show."""
+    entries = ledger.findings()
+    replayed: dict[str, Replayed] = {}
+    for target in plan.targets:
+        try:
+            with quiet(), subjects([target], isolated=True, limits=Limits(history=plan.timeout)) as opened:
+                for subject in opened:
+                    replayed |= _replay_on(subject, entries)
+        except TargetError as error:
+            night.unloadable.append(f"{target}: {error.cause}")
+    if len(night.unloadable) == len(plan.targets):
+        raise SixfoldError(
+            f"no target can be loaded; the first: {night.unloadable[0]}",
+            place="nightly",
+            remedy="Run `sixfold run TARGET` to see what is wrong with each.",
+        )
+    return replayed
+
+
+def _replay_on(subject: Subject, entries: Sequence[Entry]) -> dict[str, Replayed]:
+    return {
+        entry.id: "fails" if still_fails(subject, entry.known) else "passes"
+        for entry in entries
+        if entry.known.candidate == subject.candidate.name
+    }
+
+
+def spool_of(folder: Path, number: int) -> Spool:
+    """Return a fresh spool below `folder`."""
+    path = folder / f"night-{number}"
+    path.mkdir(parents=True, exist_ok=True)
+    return Spool(path)

@@ -1,0 +1,126 @@
+"""`sixfold nightly`: a night of fuzzing that reports only what is new."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn
+
+from ...harness.errors import ExitCode
+from ...harness.nights.ledger import FindingsLedger
+from ...models.catalogue import DEFAULT_TARGETS
+from ...reports.nights import print_night
+from ..console import console, readers_may_leave
+from ..project import chosen
+from ..run import budget_seconds
+from ..signals import ended_by_signals
+from .canary import watch_the_canary
+from .crew import work_through
+from .issues import write_issues
+from .night import Crew, Night, Plan, run_night, spool_of
+
+
+def revision() -> str:
+    """Return the commit of the working folder; `none` outside of a repository, or without git."""
+    try:
+        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return "none"
+    return done.stdout.strip()
+
+
+def exit_code(night: Night) -> ExitCode:
+    """Return 1 when something is new or has returned, 2 when something is inconclusive, else 0."""
+    if any(status in ("new", "returned") for status in night.statuses.values()):
+        return ExitCode.FINDINGS
+    return ExitCode.INCONCLUSIVE if night.unloadable or night.killers else ExitCode.NOTHING_NEW
+
+
+class _Bar:
+    """The progress bar of a night: histories a second, new findings, time that is left."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._began = time.monotonic()
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[told]}"),
+            console=console(sys.stderr),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        )
+        self._task = self._bar.add_task("night", total=seconds, told="")
+
+    def __enter__(self) -> _Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def show(self, night: Night, going_on: int) -> None:
+        """Show how far the night is; `going_on` are histories of shards that are not over."""
+        passed = max(1e-9, time.monotonic() - self._began)
+        histories = night.histories + going_on
+        left = max(0, int(self._seconds - passed))
+        told = f"{histories:,} histories, {histories / passed:,.0f}/s, {len(night.new)} new, {left} s left"
+        self._bar.update(self._task, completed=min(passed, self._seconds), told=told)
+
+
+def nightly_command(
+    targets: Sequence[str],
+    *,
+    budget: str,
+    workers: int | None,
+    ledger_file: Path,
+    emit_issues: Path | None,
+    cluster: str | None,
+    timeout: float,
+    keep_spool: bool,
+) -> None:
+    """Run a night, print what is new, and exit with the code for it."""
+    seconds = budget_seconds(budget)
+    names = tuple(chosen(list(targets), DEFAULT_TARGETS))
+    crew: Crew = work_through
+    if cluster is not None:
+        from .cluster import crew_of
+
+        crew = crew_of(cluster)
+    out = console(sys.stderr)
+    began = time.monotonic()
+    ledger = FindingsLedger(ledger_file)
+    try:
+        watch_the_canary()
+        plan = Plan(
+            targets=names,
+            revision=revision(),
+            day=datetime.date.today().isoformat(),
+            seconds=max(1.0, (seconds or 0) - (time.monotonic() - began)),
+            workers=workers or os.cpu_count() or 1,
+            timeout=timeout,
+        )
+        spool = spool_of(ledger_file.parent / "spool", len(ledger.nights()) + 1)
+        with ended_by_signals(), _Bar(plan.seconds) as bar:
+            night = run_night(plan, ledger, spool, crew, bar.show)
+        entries = {entry.id: entry for entry in ledger.findings()}
+        with readers_may_leave():
+            print_night(console(), night.statuses, entries, ledger.nights()[-1], night.killers)
+        if emit_issues is not None:
+            written = write_issues(emit_issues, [entries[number] for number in night.new], names, timeout)
+            out.print(f"{len(written)} issue texts in {emit_issues}", markup=False)
+        if not keep_spool:
+            shutil.rmtree(spool.folder, ignore_errors=True)
+    finally:
+        ledger.close()
+    for trouble in night.unloadable:
+        out.print(f"inconclusive: {trouble}", markup=False)
+    raise typer.Exit(exit_code(night))

@@ -1,0 +1,52 @@
+"""A worker's part: one shard from the spool, played and handed in."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from ...harness.deaths import Limits
+from ...harness.nights.shard import Shard, ShardResult, play_shard
+from ...harness.scenario import Scenario, to_json
+from ...harness.undisturbed import stopwatch
+from ...strategies.scenarios import explore
+from ..quiet import quiet
+from ..subjects import subjects
+from .spool import Beat, Spool
+
+#: Histories between two looks at the clock and at whether to stop.
+_LOOK_EVERY = 10
+
+
+def play_file(spool: Spool, path: Path, until: float | None) -> ShardResult | None:
+    """Play the shard in a file of the spool and hand in its result.
+
+    `until` is the end of the night, in seconds since the epoch. None when there is no time left for it.
+    """
+    shard = spool.take(path)
+    seconds = None if until is None else until - time.time()
+    if spool.is_stopping or (seconds is not None and seconds <= 0):
+        return None
+    bounds = [bound for bound in (seconds, shard.seconds) if bound is not None]
+    result = play(spool, shard, min(bounds, default=None))
+    spool.give(result)
+    return result
+
+
+def play(spool: Spool, shard: Shard, seconds: float | None) -> ShardResult:
+    """Play a shard, for so many seconds at most."""
+    began = stopwatch()
+    beat = Beat(spool, shard.number)
+
+    def goes_on(scenario: Scenario) -> bool:
+        beat.note(to_json(scenario))
+        if beat.histories % _LOOK_EVERY:
+            return True
+        over = seconds is not None and stopwatch() - began > seconds
+        return not over and not spool.is_stopping
+
+    try:
+        with quiet(), subjects(shard.targets, isolated=True, limits=Limits(history=shard.timeout)) as opened:
+            return play_shard(opened, shard, explore, before=goes_on, seconds=seconds)
+    finally:
+        beat.close()
