@@ -21,7 +21,7 @@ _TURNS = 2
 
 
 def watch_the_canary(planted: str = PLANTED, correct: str = CORRECT) -> None:
-    """Raise `HarnessBrokenError` when the bug is not found and shrunk to two turns, or the other is blamed."""
+    """Raise `HarnessBrokenError` when the bug is not found in two turns, or the correct one is blamed."""
     result = Campaign([CATALOGUE[planted](), CATALOGUE[correct]()], Options(max_histories=_HISTORIES)).run(
         explore
     )

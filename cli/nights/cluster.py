@@ -21,7 +21,7 @@ _PATIENCE = 30.0
 
 
 def play_elsewhere(text: str, until: float | None) -> str | None:
-    """Play a shard (as JSON) on a worker of a cluster; return its result as JSON. None without time for it."""
+    """Play a shard (as JSON) on a worker of a cluster; return its result so, None without time for it."""
     from .worker import play
 
     seconds = None if until is None else until - time.time()

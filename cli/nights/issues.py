@@ -13,7 +13,7 @@ from ...harness.nights.ledger import Entry
 from ...harness.run_folder import RunFolder, write_atomically
 from ...harness.scenario import Scenario, from_json
 from ...reports import markdown
-from ...reports.stored_run import read_run
+from ...reports.stored_run import load_run
 from ..quiet import quiet
 from ..subjects import subjects
 
@@ -45,6 +45,6 @@ def _text_of(entry: Entry, targets: Sequence[str], timeout: float) -> str | None
             folder = RunFolder(Path(base), "run")
             campaign = Campaign(opened, Options(max_histories=1), [folder])
             campaign.run(generate)
-        run = read_run(folder.path)
+        run = load_run(folder.path)
         found = next((finding for finding in run.findings if finding.id == entry.id), None)
         return None if found is None else markdown.render(found, run)
