@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from . import endurance, lanes, length, machine, search
+from . import endurance, fleet, lanes, length, machine, search
 from .targets import Result
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Result]]] = {
@@ -17,6 +17,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Result]]] = {
     "machine": machine.run,
     "length": length.run,
     "search": search.run,
+    "fleet": fleet.run,
 }
 
 #: Those that take a quarter of an hour and more: run by name only.

@@ -1,0 +1,242 @@
+"""Nights: statuses, a ledger that counts once and survives kills, shards that can be played again."""
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sixfold.harness.errors import SixfoldError
+from sixfold.harness.faults import Fault
+from sixfold.harness.nights.ledger import FindingsLedger
+from sixfold.harness.nights.shard import (
+    FoundThere,
+    Known,
+    Shard,
+    ShardResult,
+    play_shard,
+    result_from_json,
+    result_to_json,
+    seed_of_shard,
+    shard_from_json,
+    shard_to_json,
+    still_fails,
+)
+from sixfold.harness.nights.status import Replayed, Status, status_after
+from sixfold.harness.scenario import Scenario, to_json
+from sixfold.harness.steps import UserTurn
+from sixfold.harness.subject import Local
+from sixfold.models.deerflow import DEERFLOW, DEERFLOW_4667
+from sixfold.strategies.scenarios import explore
+
+from ..helpers import agent_of, scenario_of
+
+STORY = scenario_of(UserTurn(faults=(Fault("skip", "before_agent"),)), UserTurn())
+STALE = Known("mine", "3.stale-question", "Mine.before_agent", ("skip",), to_json(STORY))
+
+
+@pytest.mark.parametrize(
+    ("before", "seen", "replayed", "after"),
+    [
+        (None, True, None, "new"),
+        ("new", True, None, "known"),
+        ("new", False, "fails", "known"),
+        ("known", False, "passes", "fixed"),
+        ("known", False, None, "unobserved"),
+        ("unobserved", False, None, "unobserved"),
+        ("unobserved", False, "passes", "fixed"),
+        ("unobserved", True, None, "known"),
+        ("fixed", False, "passes", "fixed"),
+        ("fixed", False, None, "fixed"),
+        ("fixed", True, None, "returned"),
+        ("fixed", False, "fails", "returned"),
+        ("returned", False, "fails", "known"),
+        ("closed", False, "passes", "closed"),
+        ("closed", True, None, "returned"),
+    ],
+)
+def test_status(before: Status | None, seen: bool, replayed: Replayed | None, after: Status) -> None:
+    assert status_after(before, seen=seen, replayed=replayed) == after
+
+
+def found(known: Known = STALE) -> FoundThere:
+    return FoundThere(
+        known=known, detail="…", minimal=True, confirmed=True, members=(), held_by=("control",), histories=3
+    )
+
+
+def result(number: int = 0, *, of: tuple[FoundThere, ...] = (found(),), histories: int = 10) -> ShardResult:
+    seen = tuple((f.known.candidate, f.known.code, f.known.by) for f in of)
+    return ShardResult(number=number, histories=histories, complete=True, candidates={}, found=of, seen=seen)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> FindingsLedger:
+    return FindingsLedger(tmp_path / "findings.db")
+
+
+def test_shard_counts_once(ledger: FindingsLedger) -> None:
+    night = ledger.begin_night("2026-12-02", "abc", ["mine"])
+    assert ledger.record(night, result()) == [STALE.signature.id()]
+    assert ledger.record(night, result()) == []
+    assert ledger.record(night, result(1)) == []
+    assert [n.histories for n in ledger.nights()] == [20]
+    assert len(ledger.findings()) == 1
+
+
+def test_smallest_witness_is_kept(ledger: FindingsLedger) -> None:
+    long = replace(STALE, scenario=to_json(Scenario((*STORY.steps, UserTurn()))))
+    night = ledger.begin_night("2026-12-02", "abc", ["mine"])
+    ledger.record(night, result(0, of=(found(long),)))
+    ledger.record(night, result(1, of=(found(),)))
+    ledger.record(night, result(2, of=(found(long),)))
+    [entry] = ledger.findings()
+    assert entry.known == STALE
+
+
+def test_finding_that_needs_more_faults_than_a_known_one_is_none(ledger: FindingsLedger) -> None:
+    night = ledger.begin_night("2026-12-02", "abc", ["mine"])
+    ledger.record(night, result(0))
+    assert ledger.record(night, result(1, of=(found(replace(STALE, faults=("lose", "skip"))),))) == []
+    assert len(ledger.findings()) == 1
+
+
+def test_statuses_over_four_nights(ledger: FindingsLedger) -> None:
+    key = STALE.signature.id()
+    told = []
+    nights: tuple[tuple[ShardResult, dict[str, Replayed]], ...] = (
+        (result(), {}),
+        (result(of=()), {key: "fails"}),
+        (result(of=()), {key: "passes"}),
+        (result(), {key: "fails"}),
+        (result(of=()), {}),
+    )
+    for played, replayed in nights:
+        night = ledger.begin_night("2026-12-02", "abc", ["mine"])
+        ledger.record(night, played)
+        told.append(ledger.close_night(night, replayed)[key])
+    assert told == ["new", "known", "fixed", "returned", "unobserved"]
+    [entry] = ledger.findings()
+    assert (entry.first_night, entry.last_night) == (1, 4)
+
+
+def test_closed_finding_keeps_the_remark(ledger: FindingsLedger) -> None:
+    night = ledger.begin_night("2026-12-02", "abc", ["mine"])
+    ledger.record(night, result())
+    assert ledger.close_finding(STALE.signature.id(), "as designed")
+    assert not ledger.close_finding("SF-00000000", "")
+    [entry] = ledger.findings()
+    assert (entry.status, entry.remark) == ("closed", "as designed")
+
+
+def test_ledger_of_a_killed_process_opens(tmp_path: Path) -> None:
+    path = tmp_path / "findings.db"
+    first = FindingsLedger(path)
+    night = first.begin_night("2026-12-02", "abc", ["mine"])
+    first.record(night, result())
+    # Nobody closes it: what was recorded is in the write-ahead log.
+    second = FindingsLedger(path)
+    assert [n.seconds for n in second.nights()] == [None]
+    assert len(second.findings()) == 1
+
+
+def test_what_fails_half_way_leaves_nothing(ledger: FindingsLedger, monkeypatch: pytest.MonkeyPatch) -> None:
+    night = ledger.begin_night("2026-12-02", "abc", ["mine"])
+
+    def full(*_: object) -> bool:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FindingsLedger, "_enter", full)
+        with pytest.raises(SixfoldError, match="disk is full"):
+            ledger.record(night, result())
+    assert [n.histories for n in ledger.nights()] == [0]
+    assert ledger.record(night, result()) == [STALE.signature.id()]
+
+
+def test_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "findings.db"
+    path.write_text("not a database, " * 100, encoding="utf-8")
+    with pytest.raises(SixfoldError, match="not a database") as raised:
+        FindingsLedger(path)
+    assert raised.value.place == str(path)
+
+
+def test_ledger_from_the_future_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "findings.db"
+    FindingsLedger(path).close()
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE meta SET value = '99'")
+    with pytest.raises(SixfoldError, match="format 99"):
+        FindingsLedger(path)
+
+
+def test_shards_and_results_are_data() -> None:
+    shard = Shard(number=3, seed=4, targets=("mine",), histories=5, known=(STALE,), seconds=1.5)
+    assert shard_from_json(shard_to_json(shard)) == shard
+    assert result_from_json(result_to_json(result())) == result()
+
+
+def test_seeds_differ_by_commit_shard_and_night() -> None:
+    seeds = {seed_of_shard(commit, shard, night) for commit in "ab" for shard in (0, 1) for night in (1, 2)}
+    assert len(seeds) == 8
+    assert seed_of_shard("a", 0, 1) == seed_of_shard("a", 0, 1)
+
+
+def played(shard: Shard) -> ShardResult:
+    return play_shard([Local(agent_of(DEERFLOW)), Local(agent_of(DEERFLOW_4667))], shard, explore)
+
+
+def test_shard_played_again_gives_the_same() -> None:
+    shard = Shard(number=0, seed=3, targets=(), histories=60)
+    first = played(shard)
+    assert first.found
+    assert first == played(shard)
+
+
+def test_what_is_known_is_not_found_again_and_still_seen() -> None:
+    shard = Shard(number=0, seed=3, targets=(), histories=60)
+    first = played(shard)
+    again = played(replace(shard, known=tuple(f.known for f in first.found), settled=first.settled))
+    assert again.found == ()
+    assert again.seen == first.seen
+
+
+def test_scenarios_that_ended_a_shard_are_left_out() -> None:
+    shard = Shard(number=0, seed=3, targets=(), histories=1, first=(to_json(STORY),))
+    codes = {f.known.code for f in played(shard).found}
+    assert "3.stale-question" in codes
+    left_out = played(replace(shard, left_out=(STORY.digest(),)))
+    assert "3.stale-question" not in {f.known.code for f in left_out.found}
+
+
+def test_shard_stops_when_it_is_told_to() -> None:
+    asked = []
+
+    def before(scenario: Scenario) -> bool:
+        asked.append(scenario)
+        return len(asked) <= 7
+
+    shard = Shard(number=0, seed=3, targets=(), histories=500)
+    stopped = play_shard([Local(agent_of(DEERFLOW))], shard, explore, before=before)
+    assert (stopped.histories, stopped.complete) == (7, False)
+
+
+def test_novelty_is_what_was_not_reached_before() -> None:
+    shard = Shard(number=0, seed=3, targets=(), histories=40)
+    first = played(shard)
+    assert "deerflow: injection" in first.novel
+    again = played(replace(shard, reached=tuple(first.novel)))
+    assert again.novel == {}
+
+
+def test_witness_is_judged_on_the_candidate() -> None:
+    known = Known(
+        "deerflow-4667",
+        "3.stale-question",
+        "DynamicContextMiddleware.before_agent",
+        ("skip",),
+        to_json(STORY),
+    )
+    assert still_fails(Local(agent_of(DEERFLOW_4667)), known)
+    assert not still_fails(Local(agent_of(DEERFLOW)), known)
