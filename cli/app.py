@@ -277,7 +277,7 @@ def nightly(
         list[str] | None,
         typer.Argument(metavar="[TARGET]...", help="As for `sixfold run`.", show_default=False),
     ] = None,
-    budget: Annotated[str, typer.Option(help="Be done after this time, such as 30m or 8h.")] = "30m",
+    budget: Annotated[str, typer.Option(help="Play for this time, such as 30m or 8h.")] = "30m",
     workers: Annotated[
         int | None,
         typer.Option(min=1, help="Worker processes; one for each core without.", show_default=False),

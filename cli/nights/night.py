@@ -67,12 +67,12 @@ def run_night(
 ) -> Night:
     """Run a night to its end. Whatever was found is in the ledger when this returns, or raises."""
     began = time.monotonic()
-    until = time.time() + plan.seconds
     night = Night(ledger.begin_night(plan.day, plan.revision, plan.targets))
     replayed = _replay(plan, ledger, night)
     base = _shared(plan, ledger)
     spool.share(base)
     counted: set[int] = set()
+    until = time.time() + plan.seconds
 
     def look() -> None:
         for result in spool.results():
@@ -99,6 +99,8 @@ def run_night(
                 _bury(spool, number, night)
             if not lost:
                 break
+            spool.take_back()
+            spool.share(replace(_shared(plan, ledger), left_out=tuple(night.killers)))
     except KeyboardInterrupt:
         night.interrupted = True
         look()

@@ -38,10 +38,14 @@ def revision() -> str:
 
 
 def exit_code(night: Night) -> ExitCode:
-    """Return 1 when something is new or has returned, 2 when something is inconclusive, else 0."""
+    """Return 1 when something is new or has returned, 2 when something is inconclusive, else 0.
+
+    A night in which nothing was played is inconclusive.
+    """
     if any(status in ("new", "returned") for status in night.statuses.values()):
         return ExitCode.FINDINGS
-    return ExitCode.INCONCLUSIVE if night.unloadable or night.killers else ExitCode.NOTHING_NEW
+    doubtful = night.unloadable or night.killers or not night.histories
+    return ExitCode.INCONCLUSIVE if doubtful else ExitCode.NOTHING_NEW
 
 
 class _Bar:
@@ -96,7 +100,6 @@ def nightly_command(
 
         crew = crew_of(cluster)
     out = console(sys.stderr)
-    began = time.monotonic()
     ledger = FindingsLedger(ledger_file)
     try:
         watch_the_canary()
@@ -104,7 +107,7 @@ def nightly_command(
             targets=names,
             revision=revision(),
             day=datetime.date.today().isoformat(),
-            seconds=max(1.0, (seconds or 0) - (time.monotonic() - began)),
+            seconds=seconds or 0.0,
             workers=workers or os.cpu_count() or 1,
             timeout=timeout,
         )
@@ -121,6 +124,8 @@ def nightly_command(
             shutil.rmtree(spool.folder, ignore_errors=True)
     finally:
         ledger.close()
+    if not night.histories:
+        out.print("inconclusive: nothing was played; give it more time with --budget", markup=False)
     for trouble in night.unloadable:
         out.print(f"inconclusive: {trouble}", markup=False)
     raise typer.Exit(exit_code(night))

@@ -60,6 +60,11 @@ class Spool:
             left_out=tuple({*shard.left_out, *known.left_out}),
         )
 
+    def take_back(self) -> None:
+        """Take back all shards, whether they were played or not."""
+        for path in self.folder.glob("*.shard.json"):
+            path.unlink()
+
     def give(self, result: ShardResult) -> None:
         """Hand in the result of a shard: whole or not at all."""
         write_atomically(self.folder / f"{result.number}.result.json", result_to_json(result))

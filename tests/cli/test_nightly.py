@@ -1,0 +1,212 @@
+"""Nights from the command line: what is new is told once, and kills lose nothing that was recorded."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sixfold.cli.nights.canary import watch_the_canary
+from sixfold.cli.nights.night import Plan, run_night
+from sixfold.cli.nights.spool import Beat, Spool
+from sixfold.cli.nights.worker import play_file
+from sixfold.harness.errors import HarnessBrokenError, SixfoldError
+from sixfold.harness.nights.ledger import FindingsLedger
+from sixfold.harness.nights.shard import Shard
+from sixfold.harness.scenario import to_json
+
+from ..helpers import explored
+
+COMMAND = (sys.executable, "-c", "from sixfold.cli.app import main; main()")
+
+
+def sixfold(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def in_this_process(spool: Spool, workers: int, until: float | None, look: Any) -> None:
+    for path in sorted(spool.folder.glob("*.shard.json")):
+        if not path.with_name(path.name.replace("shard", "result")).exists():
+            play_file(spool, path, None)
+            look()
+            if len(spool.results()) == workers:
+                return
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[FindingsLedger]:
+    ledger = FindingsLedger(tmp_path / "findings.db")
+    yield ledger
+    ledger.close()
+
+
+def plan(*targets: str, histories: int = 60) -> Plan:
+    return Plan(
+        targets=targets, revision="abc", day="2026-12-02", seconds=30.0, workers=1, histories=histories
+    )
+
+
+def night(ledger: FindingsLedger, folder: Path, *targets: str) -> dict[str, str]:
+    folder.mkdir()
+    seen = run_night(plan(*targets), ledger, Spool(folder), in_this_process)
+    names = {entry.id: entry.known.code for entry in ledger.findings()}
+    return {names[number]: status for number, status in seen.statuses.items()}
+
+
+SWAPPED = """
+from dataclasses import replace
+from sixfold.models.deerflow import DEERFLOW, DEERFLOW_4667
+CANDIDATE = replace({which}, name="mine")
+"""
+
+
+def test_what_is_new_is_told_once_and_what_is_mended_is_fixed(ledger: FindingsLedger, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    target = f"{file}:CANDIDATE"
+
+    def swap(which: str) -> None:
+        file.write_text(SWAPPED.format(which=which), encoding="utf-8")
+
+    swap("DEERFLOW")
+    assert night(ledger, tmp_path / "1", target) == {}
+    swap("DEERFLOW_4667")
+    second = night(ledger, tmp_path / "2", target)
+    assert second["2.reorder"] == "new"
+    assert set(second.values()) == {"new"}
+    third = night(ledger, tmp_path / "3", target)
+    assert third == dict.fromkeys(second, "known")
+    swap("DEERFLOW")
+    assert night(ledger, tmp_path / "4", target) == dict.fromkeys(second, "fixed")
+    swap("DEERFLOW_4667")
+    assert night(ledger, tmp_path / "5", target) == dict.fromkeys(second, "returned")
+    assert night(ledger, tmp_path / "6", "control") == dict.fromkeys(second, "unobserved")
+
+
+def test_canary_lives() -> None:
+    watch_the_canary()
+
+
+@pytest.mark.parametrize(
+    ("planted", "correct", "why"),
+    [("deerflow", "deerflow.uploads", "was not found"), ("deerflow-4667", "deerflow-2823", "is blamed")],
+)
+def test_canary_that_is_dead_is_told(planted: str, correct: str, why: str) -> None:
+    with pytest.raises(HarnessBrokenError, match=why):
+        watch_the_canary(planted, correct)
+
+
+def test_shard_that_never_comes_back_is_played_without_what_it_was_playing(
+    ledger: FindingsLedger, tmp_path: Path
+) -> None:
+    killer = explored(1)[0]
+    waves: list[list[Shard]] = []
+
+    def crew(spool: Spool, workers: int, until: float | None, look: Any) -> None:
+        paths = sorted(spool.folder.glob("*.shard.json"))
+        shards = [spool.take(path) for path in paths]
+        waves.append(shards)
+        if len(waves) == 1:
+            beat = Beat(spool, shards[0].number)
+            beat.note(to_json(killer))
+            beat.close()
+
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    seen = run_night(plan("control"), ledger, Spool(folder), crew)
+    assert seen.killers == [killer.digest()]
+    assert all(killer.digest() in shard.left_out for shard in waves[1])
+    assert not {waves[0][0].number} & {shard.number for shard in waves[1]}
+
+
+def test_night_without_targets_that_load_is_an_error(ledger: FindingsLedger, tmp_path: Path) -> None:
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    with pytest.raises(SixfoldError, match="no target can be loaded"):
+        run_night(plan("nowhere:At"), ledger, Spool(folder), in_this_process)
+
+
+def test_two_workers_play_a_night(tmp_path: Path) -> None:
+    done = sixfold("nightly", "deerflow-4667", "--budget", "25s", "--workers", "2", folder=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "new: SF-" in done.stdout
+    listed = sixfold("findings", folder=tmp_path)
+    assert "2.reorder" in listed.stdout
+    assert "complete" in sixfold("trend", folder=tmp_path).stdout
+    number = next(word for word in listed.stdout.split() if word.startswith("SF-"))
+    closed = sixfold("findings", "--close", number, "--remark", "as designed", folder=tmp_path)
+    assert f"closed: {number}" in closed.stdout
+    assert sixfold("findings", "--show", "SF-0", folder=tmp_path).returncode == 3
+    assert not list((tmp_path / ".sixfold" / "spool").iterdir())
+
+
+def test_findings_without_a_ledger_is_an_error(tmp_path: Path) -> None:
+    done = sixfold("findings", folder=tmp_path)
+    assert done.returncode == 3
+    assert "there is no ledger yet" in done.stderr
+
+
+def test_emitted_issues_are_never_written_twice(tmp_path: Path) -> None:
+    arguments = ("nightly", "deerflow-4667", "--budget", "20s", "--emit-issues", "issues")
+    sixfold(*arguments, folder=tmp_path)
+    issues = sorted((tmp_path / "issues").glob("SF-*.md"))
+    assert issues
+    issues[0].write_text("edited by a person", encoding="utf-8")
+    sixfold(*arguments, folder=tmp_path)
+    assert issues[0].read_text(encoding="utf-8") == "edited by a person"
+
+
+def _processes_of(group: int) -> list[int]:
+    """Return the processes below `group`, whatever sessions they have made for themselves."""
+    parents: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(path.parent.name)] = int(fields[1])
+    below = [group]
+    for process in below:
+        below += [child for child, parent in parents.items() if parent == process]
+    return below
+
+
+@pytest.mark.slow
+def test_random_kills_lose_nothing_that_was_recorded(tmp_path: Path) -> None:
+    dice = random.Random(1)
+    path = tmp_path / ".sixfold" / "findings.db"
+    recorded: set[str] = set()
+    kills = 0
+    for _ in range(50):
+        process = subprocess.Popen(
+            [*COMMAND, "nightly", "deerflow-4667", "langchain.summarization", "--budget", "15s"],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        time.sleep(dice.uniform(4, 14))
+        victims = _processes_of(process.pid)
+        everyone = dice.random() < 0.3
+        for victim in victims if everyone else [dice.choice(victims)]:
+            try:
+                os.kill(victim, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+            kills += 1
+        process.wait(timeout=120)
+        if path.exists():
+            ledger = FindingsLedger(path)
+            now = {entry.id for entry in ledger.findings()}
+            ledger.close()
+            assert recorded <= now
+            recorded = now
+    assert kills >= 25
+    assert recorded
