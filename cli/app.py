@@ -11,6 +11,9 @@ from typing import Annotated
 
 import typer
 
+from .nights.commands import nights
+from .options import Isolate, Timeout
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -22,26 +25,13 @@ app = typer.Typer(
 )
 
 
+app.add_typer(nights)
+
+
 def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"sixfold {installed_version('sixfold')}")
         raise typer.Exit
-
-
-Timeout = Annotated[
-    float,
-    typer.Option(
-        min=0.1, help="Seconds of real time after which a history counts as hung.", show_default=True
-    ),
-]
-Isolate = Annotated[
-    bool,
-    typer.Option(
-        "--isolate/--no-isolate",
-        envvar="SIXFOLD_ISOLATE",
-        help="Play targets that are not in the catalogue in a process of their own, under a watchdog.",
-    ),
-]
 
 
 @app.callback()
@@ -266,76 +256,6 @@ def import_histories(
         isolated=isolate,
         report_dir=report_dir,
     )
-
-
-Ledger = Annotated[Path, typer.Option(help="The findings ledger, a SQLite database.")]
-
-
-@app.command()
-def nightly(
-    targets: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[TARGET]...", help="As for `sixfold run`.", show_default=False),
-    ] = None,
-    budget: Annotated[str, typer.Option(help="Play for this time, such as 30m or 8h.")] = "30m",
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="Worker processes; one for each core without.", show_default=False),
-    ] = None,
-    ledger: Ledger = Path(".sixfold/findings.db"),
-    emit_issues: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Write an issue text for each new finding here.", show_default=False
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Hand the work to dask.distributed: tcp://HOST:PORT, or local:N for N processes here.",
-            show_default=False,
-        ),
-    ] = None,
-    timeout: Timeout = 20.0,
-    keep_spool: Annotated[bool, typer.Option("--keep-spool", help="Keep what workers wrote down.")] = False,
-) -> None:
-    """Fuzz for hours, and report only what is new since the last night."""
-    from .nights.nightly import nightly_command
-
-    nightly_command(
-        targets or [],
-        budget=budget,
-        workers=workers,
-        ledger_file=ledger,
-        emit_issues=emit_issues,
-        cluster=cluster,
-        timeout=timeout,
-        keep_spool=keep_spool,
-    )
-
-
-@app.command()
-def findings(
-    ledger: Ledger = Path(".sixfold/findings.db"),
-    show: Annotated[str | None, typer.Option(metavar="ID", help="Show this one.", show_default=False)] = None,
-    close: Annotated[
-        str | None, typer.Option(metavar="ID", help="Note that this one is done with.", show_default=False)
-    ] = None,
-    remark: Annotated[str, typer.Option(help="Why it is closed.")] = "",
-) -> None:
-    """List what all nights have found, show a finding, or close one."""
-    from .nights.findings import findings_command
-
-    findings_command(ledger, show=show, close=close, remark=remark)
-
-
-@app.command()
-def trend(ledger: Ledger = Path(".sixfold/findings.db")) -> None:
-    """Show work, throughput and reach from night to night."""
-    from .nights.findings import trend_command
-
-    trend_command(ledger)
 
 
 def main() -> None:

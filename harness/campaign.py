@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol
 
 from .candidate import CONTROL, Candidate
@@ -36,17 +35,7 @@ from .search import Failure, Named, OnReached, Search, Settled
 from .subject import Key, LanesCompared, Subject, subject_of
 from .undisturbed import stopwatch
 from .verdicts import Verdict, merge
-
-_PACKAGES = (
-    "sixfold",
-    "langchain",
-    "langchain-core",
-    "langgraph",
-    "langgraph-checkpoint",
-    "hypothesis",
-    "langchain-openai",
-    "langchain-anthropic",
-)
+from .versions import installed_versions
 
 
 class Explore(Protocol):
@@ -70,17 +59,6 @@ class Explore(Protocol):
 def seed_of_round(seed: int, number: int) -> int:
     """Return the seed of a round: a stable function of the run's seed and the round's number."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{number}".encode()).digest()[:6])
-
-
-def installed_versions() -> dict[str, str]:
-    """Return the versions of the packages that decide what a history looks like."""
-    found = {}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
 
 
 def _candidate_of(thing: Candidate | Subject) -> Candidate:
