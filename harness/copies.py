@@ -56,6 +56,12 @@ def with_fields(prototype: M, fields: dict[str, Any]) -> M:
     return message
 
 
+def give_back(message: BaseMessage, fields: dict[str, Any]) -> None:
+    """Let `message` have exactly these fields again, and share nothing with them."""
+    _set(message, "__dict__", {name: copied(value) for name, value in fields.items()})
+    _set(message, "__pydantic_extra__", {})
+
+
 def nested_in(message: BaseMessage) -> tuple[str, ...]:
     """Return the names of the fields that hold lists and dicts."""
     return tuple(name for name, value in message.__dict__.items() if isinstance(value, list | dict))

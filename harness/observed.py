@@ -24,3 +24,8 @@ class ObservedSession(Session):
         """Show the request, record it and return the script's next answer."""
         self._on_request(len(self.history.records), messages)
         return super().model_called(messages)
+
+    def model_called_plainly(self, prompt: BaseMessage, messages: list[BaseMessage]) -> AIMessage:
+        """Show the request, record it and return the script's next answer."""
+        self._on_request(len(self.history.records), [prompt, *messages])
+        return super().model_called_plainly(prompt, messages)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, Literal, Protocol
 
@@ -110,6 +110,7 @@ class Player:
             make = agent.session_type
             if on_request is not None:
                 make = partial(observed(agent.session_type), on_request)
+        self._observed = on_request is not None
         self._session: Session = make(
             candidate.name,
             lane,
@@ -135,6 +136,16 @@ class Player:
     def ledger(self) -> Ledger:
         """The harness's own account of the history so far."""
         return self._session.ledger
+
+    @contextmanager
+    def lending(self) -> Iterator[None]:
+        """Borrow the messages of the script inside the block, in which no other history goes on."""
+        self._session.lends = self._session.history.lane == "reducer" and not self._observed
+        try:
+            yield
+        finally:
+            self._session.lends = False
+            self._session.lines.take_back()
 
     def in_virtual_time(self) -> AbstractContextManager[None]:
         """Return a context in which the process sees this history's clock."""
@@ -300,8 +311,9 @@ def play(
     clock = VirtualClock()
     with undisturbed(), clock.running():
         player = Player(agent, lane=lane, rewinds=rewinds, clock=clock, on_request=on_request, make=make)
-        for step in scenario.steps:
-            player.perform(step)
+        with player.lending():
+            for step in scenario.steps:
+                player.perform(step)
     for call in after_play:
         call()
     return player

@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from langchain_core.messages import BaseMessage
 
 from . import script
-from .copies import copy_of, fields_of, nested_in
+from .copies import copy_of, fields_of, give_back, nested_in
 from .ledger import Utterance
 from .script import Script, Spoken
 from .steps import UserMessage, UserTurn
@@ -62,6 +62,24 @@ class SaidLines:
     def __init__(self, book: ViewBook) -> None:
         self._book = book
         self._lines: dict[int, tuple[BaseMessage, Line, Look]] = {}
+        self._lent: list[tuple[BaseMessage, Look]] = []
+
+    def lend(self, line: Line) -> Any | None:
+        """Return the line's own message, once in a history; None when it must be said anew.
+
+        A message without an id gets one from the reducer, in place.
+        """
+        if line.look is None or line.look.view.id is None or id(line.message) in self._lines:
+            return None
+        self._lent.append((line.message, line.look))
+        return line.message
+
+    def take_back(self) -> None:
+        """End the history: what was lent is again as it was, whatever was done to it in place."""
+        for message, look in self._lent:
+            if message.__dict__ != look.fields or message.__pydantic_extra__:
+                give_back(message, look.fields)
+        self._lent.clear()
 
     def add(self, message: Any, line: Line) -> None:
         """Note that `message` says the line, word for word."""
@@ -95,6 +113,10 @@ class Rehearsal:
         if line is None:
             line = self._answers[number] = _line(self.script.answer(number))
         return line
+
+    def known_result(self, token: str, call_id: str) -> Line | None:
+        """Return the result of a tool call that was asked for before, None when it was not."""
+        return self._results.get((token, call_id))
 
     def result(self, token: str, call_id: str) -> Line:
         """Return the result of the tool call that asks for `token`."""

@@ -25,6 +25,7 @@ from .loop import DeterministicLoop
 from .off_script import RunawayLoopError, UnknownToolCallError
 from .rehearsal import Line, Rehearsal, SaidLines
 from .script import Script, Spoken
+from .standing import Standing
 from .views import ViewBook, Views
 
 #: A turn may call the model this many times more than its script has rounds before it is stopped.
@@ -74,6 +75,8 @@ class Session:
         self.loop: DeterministicLoop | None = None
         self._world = world
         self._shares = not hooked and lane == "reducer"  # nobody changes what others are shown
+        #: Whether messages of the script are lent to the history, which is the only one that goes on.
+        self.lends = False
         self._rehearsal = Rehearsal(Script(0, ()))
         self._rehearsals: list[Rehearsal] = []
         self.lines = SaidLines(self.book)
@@ -85,8 +88,7 @@ class Session:
         self._offered: dict[str, Utterance] = {}
         self._where = ""
         self._failed = ""
-        self._known: list[BaseMessage] = []
-        self._old = 0
+        self.standing = Standing(self.book)
         self._pending: tuple[str, list[BaseMessage], tuple[BaseMessage, ...]] | None = None
         self.ledger.states.append((0, self.environment.state.token()))
 
@@ -155,8 +157,14 @@ class Session:
 
     def model_called(self, messages: Sequence[BaseMessage]) -> AIMessage:
         """Record a request of the agent's model and return the script's next answer."""
+        return self._answer(*self._request_of(messages))
+
+    def model_called_plainly(self, prompt: BaseMessage, messages: list[BaseMessage]) -> AIMessage:
+        """Do the same for prompt and state, when `standing` knows the messages (`is_plain`)."""
+        return self._answer(str(prompt.content), self.state)
+
+    def _answer(self, system: str, views: Views) -> AIMessage:
         self._calls += 1
-        system, views = self._request_of(messages)
         edited_by, self.edited_by = self.edited_by, ""
         self.history.records.append(Requested(self.turn, self._calls, system, views, edited_by))
         if self._calls > len(self._rehearsal.script.rounds) + SPARE_MODEL_CALLS:
@@ -168,7 +176,7 @@ class Session:
 
     def _request_of(self, messages: Sequence[BaseMessage]) -> tuple[str, Views]:
         """Split a request into the system prompt's text and the views of its messages."""
-        if self._known and len(messages) == len(self._known) + 1 and all(map(is_, messages[1:], self._known)):
+        if self.standing.follows(messages):
             return self.book.view(messages[0]).text, self.state
         views = self.book.views(messages)
         if views and views[0].role == "system" and (not self.state or views[0] != self.state[0]):
@@ -180,7 +188,9 @@ class Session:
         if self.failed_tool is not None:
             dependencies.fail(self.failed_tool, "tool")
         self.depend("tool")
-        result: ToolMessage = self._say(self._asked(token).result(token, call_id))
+        here = self._rehearsal
+        line = here.known_result(token, call_id) if here.script.turn == self.turn else None
+        result: ToolMessage = self._say(line or self._asked(token).result(token, call_id))
         self.wrote("tools", [])
         return result
 
@@ -207,7 +217,9 @@ class Session:
 
     def as_new(self, line: Line) -> Any:
         """Return the message of a line, for this history alone; it is known what it looks like."""
-        message = line.message if self._shares else line.said_anew()
+        message = line.message if self._shares else self.lines.lend(line) if self.lends else None
+        if message is None:
+            message = line.said_anew()
         self.lines.add(message, line)
         return message
 
@@ -254,7 +266,7 @@ class Session:
         if len(before) != len(now) or not all(map(is_, before, now)):
             was, became = was + self.state, became + self.book.views(now)
         if was or became:
-            self._known = []
+            self.standing.forget()
             self.history.records.append(Mutated(self.turn, by, was, became))
 
     def wrote(self, by: str, messages: list[BaseMessage]) -> None:
@@ -270,39 +282,21 @@ class Session:
         if self._pending is None:
             return
         (by, update, again), self._pending = self._pending, None
-        state = self.state = self._state_of(messages)
+        state = self.state = self.standing.fold(messages, self.state)
         records, offered = self.history.records, self._offered
         records += self.wrapped
         self.wrapped.clear()
         names = tuple([str(self.book.name_id(message.id)) for message in again]) if again else ()
-        records.append(Fold(self.turn, by, self.book.views(update), state, names))
+        records.append(Fold(self.turn, by, self.book.views(update) if update else (), state, names))
         if by == "model":
             self.replies += 1
         if not offered:
             return
         at = len(records) - 1
-        for view in state[self._old :]:
+        for view in state[self.standing.old :]:
             said = offered.pop(view.says, None) if view.says else None
             if said is not None:
                 self.ledger.say(said.entered(view.id, at))
-
-    def _state_of(self, messages: Sequence[BaseMessage]) -> Views:
-        """Return the views of `messages`; what has only grown since the last fold is not looked at again."""
-        known = len(self._known)
-        if known and len(messages) >= known and all(map(is_, messages, self._known)):
-            new = messages[known:]
-            views = self.book.views(new)
-            state = self.state + views
-            self._known += new
-            self._old = known
-        else:
-            views = state = self.book.views(messages)
-            self._known = list(messages)
-            self._old = 0
-        if None in [view.id for view in views]:
-            # What was written past the reducer has no id yet: the next fold gives it one, in place.
-            self._known = []
-        return state
 
     def injected(self, error: BaseException) -> bool:
         """Tell whether `error` goes back to a fault that struck."""

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..harness.harmless import harmless
-from ..harness.nights.ledger import Entry, Night
+from ..harness.nights.entries import Entry, Night
 from ..harness.nights.status import NEWS, Status
 from ..harness.rules import rule_by_code
 from ..harness.scenario import from_json

@@ -7,7 +7,8 @@ from pathlib import Path
 import typer
 
 from ...harness.errors import SixfoldError
-from ...harness.nights.ledger import Entry, FindingsLedger
+from ...harness.nights.entries import Entry
+from ...harness.nights.ledger import FindingsLedger
 from ...reports.nights import print_entry, print_list, print_trend
 from ..console import console, readers_may_leave
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from ...harness.campaign import Campaign
 from ...harness.deaths import Limits
 from ...harness.events import Options
-from ...harness.nights.ledger import Entry
+from ...harness.nights.entries import Entry
 from ...harness.run_folder import RunFolder, write_atomically
 from ...harness.scenario import Scenario, from_json
 from ...reports import markdown

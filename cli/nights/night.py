@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ...harness.deaths import Limits
 from ...harness.errors import SixfoldError, TargetError
-from ...harness.nights.ledger import Entry, FindingsLedger
+from ...harness.nights.entries import Entry
+from ...harness.nights.ledger import FindingsLedger
 from ...harness.nights.shard import Shard, seed_of_shard, still_fails
 from ...harness.nights.status import Replayed, Status
 from ...harness.scenario import from_json

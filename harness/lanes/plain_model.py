@@ -7,11 +7,14 @@ the model is called with the prompt and the messages, and its answer is appended
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.messages import BaseMessage, SystemMessage
 
 from ..chat_model import DirectFakeChatModel
+
+if TYPE_CHECKING:
+    from ..session import Session
 
 
 class PlainModel(NamedTuple):
@@ -20,13 +23,14 @@ class PlainModel(NamedTuple):
     bound: DirectFakeChatModel
     prompt: SystemMessage
 
-    def answers(self, messages: list[BaseMessage]) -> bool:
-        """Tell whether the whole node comes down to one call; calls that cannot be parsed are repaired."""
-        for message in messages:  # noqa: SIM110  asked once a model call: a generator would cost twice as much
-            if message.__dict__.get("invalid_tool_calls"):
-                return False
-        return True
+    def writes(self, messages: list[BaseMessage], session: Session) -> list[tuple[str, Any]] | None:
+        """Call the model on the messages of the state; return the write of its answer.
 
-    def answer(self, messages: list[BaseMessage]) -> list[tuple[str, Any]]:
-        """Call the model on the messages of the state; return the write of its answer."""
+        None, and nothing is called, where the whole node does not come down to this: calls that cannot be
+        parsed are repaired.
+        """
+        if session.standing.is_plain(messages):
+            return [("messages", [session.model_called_plainly(self.prompt, messages)])]
+        if any(message.__dict__.get("invalid_tool_calls") for message in messages):
+            return None
         return [("messages", [self.bound.invoke([self.prompt, *messages])])]

@@ -210,8 +210,10 @@ class ReducerLane:
             return self._commit([("messages", [result]) for result in results], "tools")
         values = self._state.values
         plain = self._wiring.plain_model
-        if plain is not None and current == MODEL and plain.answers(values["messages"]):
-            return self._commit(plain.answer(values["messages"]), MODEL)
+        if plain is not None and current == MODEL:
+            writes = plain.writes(values["messages"], self._session)
+            if writes is not None:
+                return self._commit(writes, MODEL)
         node = self._wiring.nodes.get(current) if isinstance(current, str) else None
         if node is None:
             return await self._scheduled(current)
@@ -223,8 +225,8 @@ class ReducerLane:
         if "runtime" in node.wanted and len(node.wanted) == 1:
             supplied = {"runtime": here.runtime}
         else:
-            known: dict[str, Any] = {"runtime": here.runtime, "config": config, "store": None}
-            supplied = {name: known[name] for name in node.wanted}
+            given: dict[str, Any] = {"runtime": here.runtime, "config": config, "store": None}
+            supplied = {name: given[name] for name in node.wanted}
         if self._session.loop is not None and node.afunc is not None:
             update = await node.afunc(state, **supplied)
         elif node.func is not None:
@@ -250,12 +252,8 @@ class ReducerLane:
 
     async def _scheduled(self, current: Target) -> Target:
         """Run a superstep task by task, on the event loop when there is one."""
-        loop = self._session.loop
-        return (
-            await self._mixed(current)
-            if loop is None or loop.is_running()
-            else loop.run(self._mixed(current))
-        )
+        loop, work = self._session.loop, self._mixed(current)
+        return await work if loop is None or loop.is_running() else loop.run(work)
 
     async def _mixed(self, current: Target) -> Target:
         """Run a superstep as LangGraph's scheduler does, task by task; one that is halted goes on."""

@@ -10,15 +10,14 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..errors import SixfoldError
 from ..figures import figures_data
 from ..scenario import from_json
 from ..search import Settled
-from .shard import FoundThere, Known, ShardResult
+from .entries import Entry, Night, entry_of
+from .shard import FoundThere, ShardResult
 from .status import Replayed, Status, status_after
 
 #: The format of the database: it grows when the meaning of something that is stored changes.
@@ -56,37 +55,6 @@ CREATE TABLE IF NOT EXISTS measured (
     PRIMARY KEY (night, candidate, what)
 ) WITHOUT ROWID;
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A finding as the ledger keeps it. `remark` is what a person said of it."""
-
-    id: str
-    known: Known
-    detail: str
-    minimal: bool
-    confirmed: bool | None
-    members: tuple[str, ...]
-    held_by: tuple[str, ...]
-    histories: int
-    first_night: int
-    last_night: int
-    status: Status
-    remark: str
-
-
-@dataclass(frozen=True, slots=True)
-class Night:
-    """What was done in a night. `seconds` is None while it goes on, or when it was killed."""
-
-    number: int
-    day: str
-    revision: str
-    targets: tuple[str, ...]
-    seconds: float | None
-    ended: str | None
-    histories: int
 
 
 class FindingsLedger:
@@ -241,7 +209,7 @@ class FindingsLedger:
             "SELECT id, candidate, code, place, faults, scenario, detail, minimal, confirmed, members,"
             " held_by, histories, first_night, last_night, status, remark FROM findings ORDER BY id"
         )
-        return [_entry(*row) for row in rows]
+        return [entry_of(*row) for row in rows]
 
     def settled(self) -> tuple[Settled, ...]:
         """Return what was shrunk once, whatever came of it."""
@@ -300,23 +268,3 @@ def _amounts(result: ShardResult) -> Iterator[tuple[str, dict[str, float]]]:
                 **{f"violated {code}": count for code, count in played.violations.items()},
             },
         )
-
-
-def _entry(
-    number: str, candidate: str, code: str, place: str, faults: str, scenario: str, *rest: Any
-) -> Entry:
-    detail, minimal, confirmed, members, held_by, histories, first, last, status, remark = rest
-    return Entry(
-        number,
-        Known(candidate, code, place, tuple(json.loads(faults)), scenario),
-        detail,
-        bool(minimal),
-        None if confirmed is None else bool(confirmed),
-        tuple(json.loads(members)),
-        tuple(json.loads(held_by)),
-        histories,
-        first,
-        last,
-        status,
-        remark,
-    )

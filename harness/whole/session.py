@@ -49,7 +49,7 @@ class WholeSession(Session):
 
     def about_to_ask(self, node: str, messages: Sequence[BaseMessage], tools: frozenset[str]) -> None:
         """Note where the model is called and what it is offered: the script keeps to these tools."""
-        self.notice_mutation(label(node), self._known, list(self._known))
+        self.notice_mutation(label(node), self.standing.messages, list(self.standing.messages))
         self._count_seen(messages)
         number, script = self.replies + 1, self._rehearsal.script
         tool = self.tool if self.tool is not None and self.tool.name in tools else None

@@ -52,8 +52,9 @@ def test_calls_that_cannot_be_parsed_go_through_the_node() -> None:
     player = play(agent, UNPARSABLE)
     last = [record for record in player.history.records if isinstance(record, Requested)][-1]
     messages = [player._session.book.message(view) for view in last.messages if view.id]
-    assert not plain.answers(messages)
-    assert plain.answers(messages[:1])
+    agent.attach(player._session)
+    assert plain.writes(messages, player._session) is None
+    assert plain.writes(messages[:1], player._session) is not None
 
 
 def test_a_wrapped_model_is_called_through_its_node() -> None:
