@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Required, get_type_hints
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, AgentState
@@ -17,7 +17,7 @@ from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.pregel import Pregel
-from typing_extensions import TypedDict
+from typing_extensions import Required, TypedDict
 
 from .brought import put_in_place
 from .candidate import Candidate, Middleware

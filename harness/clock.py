@@ -1,7 +1,8 @@
 """Virtual time: no scenario reads the wall clock or really sleeps.
 
 While a step is performed, `time.time`, `datetime.now` and friends show the virtual instant
-(time-machine), and `time.sleep` moves it.
+(time-machine), and `time.sleep` moves it. Where time-machine is not installed, as it may be in somebody
+else's environment, only the functions of `time` do.
 """
 
 from __future__ import annotations
@@ -9,10 +10,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
-import time_machine
+try:
+    from time_machine import travel
+except ImportError:
+    from .plain_time import travel  # type: ignore[assignment]
+
+#: Environments that are compared may have Python 3.10, which has no `datetime.UTC`.
+UTC = timezone.utc  # noqa: UP017
 
 #: Every history begins at this instant.
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -60,7 +67,7 @@ class VirtualClock:
             yield
             return
         real_sleep = time.sleep
-        with time_machine.travel(self._now.timestamp(), tick=False) as traveller:
+        with travel(self._now.timestamp(), tick=False) as traveller:
             self._travellers.append(traveller)
             time.sleep = self.sleep  # type: ignore[assignment]
             try:

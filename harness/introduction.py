@@ -12,6 +12,10 @@ from .faults import FaultPlace
 from .messages import data_of, read_as
 from .plain import PlainTarget
 from .subject import Subject
+from .versions import installed_versions
+
+#: The version of what a worker and its watchdog say to each other (docs/protocol.md).
+PROTOCOL = 1
 
 _TEXTS = ("name", "source", "target", "wiring")
 
@@ -37,6 +41,8 @@ def introduce(subject: Subject) -> dict[str, Any]:
         "places": sorted(subject.places()),
         "remark": subject.remark,
         "forms": [subject.graph_only, subject.runs_sync, subject.runs_async],
+        "protocol": PROTOCOL,
+        "versions": installed_versions(),
     }
 
 

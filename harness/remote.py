@@ -86,10 +86,12 @@ class Remote:
         """Return the places at which a fault can strike it."""
         return self._places
 
-    def look(self, scenario: Scenario, *, invariants: Invariants, comparing: bool) -> Outcome:
+    def look(
+        self, scenario: Scenario, *, invariants: Invariants, comparing: bool, seeing: bool = False
+    ) -> Outcome:
         """Play and judge. A death is a violation of `6.hook-error` when it can be repeated."""
         try:
-            answer = self._ask("look", scenario, invariants=invariants, comparing=comparing)
+            answer = self._ask("look", scenario, invariants=invariants, comparing=comparing, seeing=seeing)
             return self._read(Outcome, answer)
         except DeathError as death:
             self._count(death)

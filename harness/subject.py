@@ -6,6 +6,7 @@ where the search runs (`Local`) or in a worker process under a watchdog (`remote
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +18,8 @@ from .comparisons import COMPARED
 from .differential import Trial, compare_lanes, is_deterministic, try_out
 from .faults import FaultKind, FaultPlace
 from .figures import Figures, figures
+from .history import History, Requested
+from .invariants.reading import wire
 from .on_wire import provider_answers
 from .play import LaneName
 from .reachability import observe
@@ -56,7 +59,8 @@ class Outcome:
 
     `violated` holds the first violation of each key, `waived` the codes that the contract waives, `kinds`
     the fault kinds that struck. `figures` were measured when the variants were played. `lost` says that
-    nothing is known of it: it ended the candidate's process.
+    nothing is known of it: it ended the candidate's process. `sees` is a digest of what the model was sent,
+    when that was asked for: equal digests, equal requests.
     """
 
     violated: tuple[Seen, ...] = ()
@@ -65,6 +69,7 @@ class Outcome:
     kinds: frozenset[FaultKind] = frozenset()
     figures: Figures = field(default_factory=Figures)
     lost: bool = False
+    sees: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,17 @@ class LanesCompared:
     violated: frozenset[Key]
 
 
-def outcome_of(trial: Trial, *, measured: bool) -> Outcome:
+def sees(history: History) -> str:
+    """Return a digest of all requests of a history, as a provider gets them, turn by turn."""
+    requests = [
+        (record.turn, record.system, [wire(view) for view in record.messages])
+        for record in history.records
+        if isinstance(record, Requested)
+    ]
+    return hashlib.blake2b(repr(requests).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def outcome_of(trial: Trial, *, measured: bool, seeing: bool = False) -> Outcome:
     """Return what a search needs to know of `trial`."""
     return Outcome(
         tuple(Seen(code, place, item.violation.detail) for (code, place), item in trial.violated().items()),
@@ -83,6 +98,7 @@ def outcome_of(trial: Trial, *, measured: bool) -> Outcome:
         observe(trial.reading),
         frozenset(fired.kind for fired in trial.history.fired()),
         figures(trial.reading) if measured else Figures(),
+        sees=sees(trial.history) if seeing else "",
     )
 
 
@@ -120,8 +136,13 @@ class Subject(Protocol):
     def places(self) -> frozenset[FaultPlace]:
         """Return the places at which a fault can strike it."""
 
-    def look(self, scenario: Scenario, *, invariants: Invariants, comparing: bool) -> Outcome:
-        """Play and judge; `comparing` plays the variants of the scenario, too, and measures."""
+    def look(
+        self, scenario: Scenario, *, invariants: Invariants, comparing: bool, seeing: bool = False
+    ) -> Outcome:
+        """Play and judge; `comparing` plays the variants of the scenario, too, and measures.
+
+        `seeing` adds the digest of what the model was sent.
+        """
 
     def fails(self, scenario: Scenario, key: Key) -> bool:
         """Tell whether the scenario shows the failure `key`."""
@@ -193,11 +214,13 @@ class Local:
         """Return the places at which a fault can strike it."""
         return self.agent.places()
 
-    def look(self, scenario: Scenario, *, invariants: Invariants, comparing: bool) -> Outcome:
+    def look(
+        self, scenario: Scenario, *, invariants: Invariants, comparing: bool, seeing: bool = False
+    ) -> Outcome:
         """Play and judge; `comparing` plays the variants of the scenario, too, and measures."""
         with self._traces.watched():
             trial = try_out(self.agent, scenario, invariants=invariants, comparing=comparing)
-        return outcome_of(trial, measured=comparing)
+        return outcome_of(trial, measured=comparing, seeing=seeing)
 
     def fails(self, scenario: Scenario, key: Key) -> bool:
         """Tell whether the scenario shows the failure `key`."""

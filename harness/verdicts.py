@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
+from enum import Enum
 
 
-class Verdict(StrEnum):
+class Verdict(str, Enum):  # noqa: UP042  environments that are compared may have Python 3.10
     """What is known of an invariant for a candidate. `WAIVED` holds apart from declared exceptions."""
 
     HOLDS = "holds"
     WAIVED = "waived"
     INCONCLUSIVE = "inconclusive"
     VIOLATED = "violated"
+
+    def __str__(self) -> str:
+        return self.value
 
 
 _SEVERITY = {Verdict.HOLDS: 0, Verdict.WAIVED: 1, Verdict.INCONCLUSIVE: 2, Verdict.VIOLATED: 3}

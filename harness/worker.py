@@ -198,7 +198,7 @@ def _answer(subject: Local, question: dict[str, Any], pipes: Pipes) -> Any:
     }
     match what:
         case "look":
-            return data_of(subject.look(scenario, **how), Outcome)
+            return data_of(subject.look(scenario, **how, seeing=bool(question.get("seeing"))), Outcome)
         case "trial":
             return trial_data(subject.trial(scenario, lane=question["lane"], **how))
         case "tell":

@@ -1,0 +1,36 @@
+"""Lockstep: one question to all sides at once, and their answers in the order of the sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from ..subject import Subject
+
+Answer = TypeVar("Answer")
+
+
+class Lockstep:
+    """Asks sides at the same time: each works in its own process, and is waited for in its own thread."""
+
+    def __init__(self, subjects: Sequence[Subject]) -> None:
+        self.subjects = tuple(subjects)
+        self._waiting = ThreadPoolExecutor(max_workers=max(1, len(self.subjects) - 1))
+
+    def ask(self, question: Callable[[Subject], Answer]) -> list[Answer]:
+        """Return the answers of all sides. The error of the first side that has none is raised."""
+        first, *others = self.subjects
+        waiting = [self._waiting.submit(question, other) for other in others]
+        try:
+            answer = question(first)
+        finally:
+            rest = [future.exception() for future in waiting]
+        for error in rest:
+            if error is not None:
+                raise error
+        return [answer, *(future.result() for future in waiting)]
+
+    def close(self) -> None:
+        """Wait for nobody any more."""
+        self._waiting.shutdown()

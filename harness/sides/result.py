@@ -1,0 +1,88 @@
+"""What a comparison says: differences between two sides, each with the smallest history that shows it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..faults import FaultKind
+from ..history import History
+from ..scenario import Scenario
+
+#: What has become of a check, or of a history, from the base to the head.
+DifferenceKind = Literal["regressed", "fixed", "still violated", "changed", "newly inconclusive"]
+
+#: All kinds, the most alarming first.
+KINDS: tuple[DifferenceKind, ...] = (
+    "regressed",
+    "newly inconclusive",
+    "changed",
+    "fixed",
+    "still violated",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One difference between the base and a head, or one violation that both share.
+
+    `code` is the check, empty where both hold and the model sees something else. `scenario` is the smallest
+    one found on which the two sides differ so, `minimal` tells whether no step of it can be left out, and
+    `before` and `after` are its histories on the base and on the head. `by` names the hook that the check
+    blames, `detail` says what is wrong, in one sentence. `confirmed` tells whether the real graph shows
+    the same on both sides. `histories` is how many had been played when it was first seen, `count` in how
+    many it was.
+    """
+
+    kind: DifferenceKind
+    head: str
+    code: str
+    scenario: Scenario
+    before: History
+    after: History
+    by: str = ""
+    detail: str = ""
+    faults: tuple[FaultKind, ...] = ()
+    minimal: bool = False
+    confirmed: bool | None = None
+    histories: int = 0
+    count: int = 0
+
+    def id(self, target: str) -> str:
+        """Return a stable id, such as `SF-1a2b3c4d`, of this check on this target."""
+        text = "\0".join((target, self.code or "what the model sees", self.by, *self.faults))
+        return f"SF-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+@dataclass(frozen=True, slots=True)
+class SideResult:
+    """What is known of one side: what it is, and why nothing certain is known of it, if so."""
+
+    label: str
+    target: str
+    versions: dict[str, str] = field(default_factory=dict)
+    troubles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonResult:
+    """The outcome of a comparison. The first side is the base, all others are heads.
+
+    `complete` is False when the budget ended the generation early.
+    """
+
+    seed: int
+    histories: int
+    complete: bool
+    sides: tuple[SideResult, ...]
+    differences: tuple[Difference, ...]
+
+    def of_kind(self, kind: DifferenceKind, head: str = "") -> list[Difference]:
+        """Return the differences of one kind (of one head), in the order of their codes."""
+        return [d for d in self.differences if d.kind == kind and head in ("", d.head)]
+
+    @property
+    def inconclusive(self) -> bool:
+        """Whether something that should be known of a side is not."""
+        return any(side.troubles for side in self.sides)
