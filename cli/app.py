@@ -258,6 +258,50 @@ def import_histories(
     )
 
 
+@app.command()
+def compare(
+    sides: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="BASE HEAD [HEAD]...",
+            help="Targets. Behind commas: label=NAME, ref=COMMIT, python=EXECUTABLE, path=FOLDER, "
+            "env=NAME:VALUE.",
+        ),
+    ],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same scenarios.")] = 0,
+    max_histories: Annotated[int, typer.Option(min=1, help="Scenarios to play on each side.")] = 1000,
+    budget: Annotated[str | None, typer.Option(help="Be done after this time, such as 90s or 2m.")] = "2m",
+    invariant: Annotated[
+        list[int] | None,
+        typer.Option(min=1, max=6, help="Judge only this invariant; may be repeated.", show_default=False),
+    ] = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="Exit with 1 for this kind of difference: regressed, changed, fixed, still-violated, none. "
+            "May be repeated; regressed without.",
+            show_default=False,
+        ),
+    ] = None,
+    format: Annotated[str, typer.Option(help="What to print: terminal, markdown or json.")] = "terminal",
+    timeout: Timeout = 20.0,
+) -> None:
+    """Play the same scenarios on builds of one middleware: what regressed, what is fixed, what changed?"""
+    from .compare import compare_command
+
+    compare_command(
+        sides,
+        seed=seed,
+        max_histories=max_histories,
+        budget=budget,
+        invariants=tuple(sorted(set(invariant or ()))),
+        fail_on=fail_on or ("regressed",),
+        output_format=format,
+        timeout=timeout,
+    )
+
+
 def main() -> None:
     """Run the command line: the entry point `sixfold`."""
     from .guard import guarded

@@ -8,7 +8,7 @@ from typing import Any
 _NANOSECONDS = 1_000_000_000
 
 
-class travel:  # noqa: N801  it stands in for `time_machine.travel`
+class travel:
     """Show the instant `destination` (seconds since the epoch) inside the block. Time stands still."""
 
     def __init__(self, destination: float, *, tick: bool = False) -> None:

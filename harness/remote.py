@@ -59,6 +59,8 @@ class Remote:
         self._worker: Worker | None = starts()
         known = introduced(self._worker.introduction)
         self._candidate, self._places, self.remark, self.graph_only, self.runs_sync, self.runs_async = known
+        #: Versions of the packages in its environment.
+        self.versions = self._versions_in(self._worker.introduction)
         self._deaths: Counter[str] = Counter()
         self._dead: dict[tuple[LaneName, Scenario], Trial] = {}
         self._warnings: dict[str, None] = {}
@@ -66,6 +68,13 @@ class Remote:
         self._sent: tuple[Scenario, str] = (Scenario(), to_json(Scenario()))
         self._broken = False
         self.unsteady = False
+
+    @staticmethod
+    def _versions_in(introduction: dict[str, Any]) -> dict[str, str]:
+        try:
+            return read_as(dict[str, str], introduction.get("versions", {}))
+        except ValueError:
+            return {}
 
     @property
     def candidate(self) -> Candidate:

@@ -14,7 +14,7 @@ from ..faults import FaultKind
 from ..scenario import Scenario
 from ..search import COMPARE_EVERY
 from ..shrink import shrink
-from ..subject import Key, Outcome, Subject
+from ..subject import Outcome, Subject
 from ..undisturbed import stopwatch
 from .leads import Leads
 from .lockstep import Lockstep
@@ -235,10 +235,7 @@ class Comparison:
         comparing = case.code in COMPARED
         trials = [s.trial(scenario, invariants=invariants, comparing=comparing) for s in (base, head)]
         blamed = trials[0] if case.kind == "fixed" else trials[1]
-        key, found = next(
-            ((Key(*key), item) for key, item in blamed.violated().items() if key[0] == case.code),
-            (None, None),
-        )
+        found = next((item for (code, _), item in blamed.violated().items() if code == case.code), None)
         return Difference(
             kind=case.kind,
             head=self._sides[case.head].label,
@@ -246,7 +243,7 @@ class Comparison:
             scenario=scenario,
             before=trials[0].history,
             after=trials[1].history,
-            by=key.place if key else "",
+            by=found.violation.place if found else "",
             detail=found.violation.detail if found else "",
             faults=tuple(sorted({fired.kind for fired in blamed.history.fired()})),
             minimal=shrunk.minimal and self._spent() <= 1,

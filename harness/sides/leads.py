@@ -11,6 +11,9 @@ from ..steps import Step
 _KEPT = 40
 _LONGEST = 12
 
+#: How many of the steps of a lead are kept, on average.
+_SHARE = 0.8
+
 
 class Leads:
     """The scenarios on which sides differed last. `seed` decides what is made of them."""
@@ -42,5 +45,5 @@ class Leads:
         """Return steps of one lead, some of them left out, followed by steps of another."""
         dice = self._dice
         first, second = dice.choice(self._leads).steps, dice.choice(self._leads).steps
-        kept = [step for step in first if dice.random() < 0.8]
+        kept = [step for step in first if dice.random() < _SHARE]
         return [*kept, *second[dice.randrange(len(second) + 1) :]][:_LONGEST]

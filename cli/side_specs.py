@@ -1,0 +1,115 @@
+"""Sides on the command line: `TARGET[,label=…][,ref=…][,python=…][,path=…][,env=NAME:VALUE]`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..harness.errors import SixfoldError
+from ..harness.sides.process import Side
+from .shipping import shares_modules
+
+_KEYS = ("label", "ref", "python", "path", "env")
+
+#: Variables that would bring modules of this environment into another.
+_OURS = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+
+
+@dataclass(frozen=True, slots=True)
+class SideSpec:
+    """A side as a user names it. `ref` is a commit of the repository around the current folder."""
+
+    target: str
+    label: str
+    ref: str | None = None
+    python: str | None = None
+    paths: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def parse_side(text: str) -> SideSpec:
+    """Read a side. Raises `SixfoldError` for a key that there is not, and for a part without a value."""
+    target, *parts = text.split(",")
+    paths, variables, once = [], {}, {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if not equals or key not in _KEYS or not value:
+            raise _odd(text, f"{part!r} is not one of {', '.join(f'{k}=…' for k in _KEYS)}")
+        if key == "path":
+            paths.append(value)
+        elif key == "env":
+            name, colon, content = value.partition(":")
+            if not colon or not name:
+                raise _odd(text, f"{value!r} is not NAME:VALUE")
+            variables[name] = content
+        elif key in once:
+            raise _odd(text, f"{key}= is given twice")
+        else:
+            once[key] = value
+    if not target:
+        raise _odd(text, "it names no target")
+    label = once.pop("label", text)
+    return SideSpec(target, label, paths=tuple(paths), variables=variables, **once)
+
+
+def _odd(text: str, why: str) -> SixfoldError:
+    return SixfoldError(
+        f"{text!r} is no side: {why}",
+        place="command line",
+        remedy="Write TARGET, or TARGET with parts behind commas, such as "
+        "my_package.context:Reminder,ref=main or langchain.summarization,python=old/bin/python.",
+    )
+
+
+def labelled(specs: Sequence[SideSpec]) -> list[SideSpec]:
+    """Return the sides with labels that tell them apart. Raises `SixfoldError` when there are too few."""
+    if len(specs) < 2:  # noqa: PLR2004  a comparison takes two
+        raise SixfoldError(
+            "a comparison takes two sides or more",
+            place="command line",
+            remedy="sixfold compare BASE HEAD [HEAD]...",
+        )
+    labels = [spec.label for spec in specs]
+    if len(set(labels)) < len(labels):
+        raise SixfoldError(
+            "two sides have the same name", place=max(labels, key=labels.count), remedy="Give them label=…."
+        )
+    return list(specs)
+
+
+def side_of(spec: SideSpec, shipped: Path, folder: Path) -> Side:
+    """Return the side whose process runs in `folder`, with the parts of Sixfold that are in `shipped`.
+
+    Paths for modules, and the Python, are looked for in `folder` first: it may be a worktree with an
+    environment of its own. Raises `TargetError` when the Python cannot be run.
+    """
+    python = _python(spec.python, folder)
+    paths = [str(shipped), *(str((folder / path).resolve()) for path in spec.paths)]
+    if not spec.paths:
+        paths += [str(path) for path in (folder / "src", folder) if path.is_dir()]
+    environment = {name: value for name, value in os.environ.items() if name not in _OURS}
+    if spec.python is None and os.environ.get("PYTHONPATH"):
+        paths.append(os.environ["PYTHONPATH"])
+    if shares_modules(python):
+        paths.append(str(shipped / "virtual_time"))
+    environment |= {
+        **spec.variables,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONHASHSEED": "0",
+        "PYTHONSAFEPATH": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    command = (python, "-m", "sixfold.models.side_worker")
+    return Side(spec.label, spec.target, command, folder, environment)
+
+
+def _python(named: str | None, folder: Path) -> str:
+    if named is None:
+        return sys.executable
+    if os.sep not in named:
+        return named
+    there = folder / named
+    return str(there if there.exists() else Path(named).absolute())

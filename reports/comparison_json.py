@@ -1,0 +1,54 @@
+"""A comparison as JSON, for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ..harness.scenario import to_json
+from ..harness.sides.result import ComparisonResult, Difference
+from .comparison_words import title_of, verdict
+from .side_by_side import parting
+
+#: Grows when the meaning of something changes.
+COMPARISON_VERSION = 1
+
+
+def render(results: Sequence[ComparisonResult]) -> str:
+    """Return the results; equal results give equal bytes."""
+    data = {"sixfold_comparison": COMPARISON_VERSION, "comparisons": [_data(result) for result in results]}
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _data(result: ComparisonResult) -> dict[str, Any]:
+    target = result.sides[-1].target
+    return {
+        "verdict": verdict(result),
+        "seed": result.seed,
+        "histories": result.histories,
+        "complete": result.complete,
+        "sides": [asdict(side) for side in result.sides],
+        "differences": [_difference(difference, target) for difference in result.differences],
+    }
+
+
+def _difference(difference: Difference, target: str) -> dict[str, Any]:
+    parted = parting(difference.before, difference.after)
+    return {
+        "id": difference.id(target),
+        "kind": difference.kind,
+        "head": difference.head,
+        "code": difference.code,
+        "title": title_of(difference),
+        "by": difference.by,
+        "detail": difference.detail,
+        "faults": list(difference.faults),
+        "minimal": difference.minimal,
+        "confirmed": difference.confirmed,
+        "first_seen": difference.histories,
+        "histories": difference.count,
+        "scenario": json.loads(to_json(difference.scenario)),
+        "model_sees": None if parted is None else asdict(parted),
+    }

@@ -1,0 +1,72 @@
+"""A comparison as one comment of a pull request, which is edited in place: a hidden marker finds it again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from ..harness.scenario import to_json
+from ..harness.sides.result import KINDS, ComparisonResult, Difference
+from .comparison_words import TITLES, packages, played, sureness, title_of, verdict
+from .markdown import code_span, fenced
+from .plan import in_one_line
+from .side_by_side import parting
+
+#: Characters that a comment of GitHub may have, less what a workflow may put around it.
+_LONGEST = 60_000
+
+
+def marker(targets: Sequence[str]) -> str:
+    """Return the hidden first line of the comment: the same for the same targets."""
+    digest = hashlib.sha256("\0".join(targets).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return f"<!-- sixfold-pr {digest} -->"
+
+
+def comment(results: Sequence[ComparisonResult], known: Sequence[str] = ()) -> str:
+    """Return the comment. `known` are lines about accepted findings."""
+    parts = [marker([side.target for result in results for side in result.sides[-1:]])]
+    for result in results:
+        parts.append(f"## Sixfold: {verdict(result)}")
+        base, *heads = result.sides
+        lines = [f"- base: {code_span(base.label)} {packages(base)}".rstrip()]
+        lines += [f"- head: {code_span(head.label)} {packages(head)}".rstrip() for head in heads]
+        lines += [
+            f"- inconclusive: {code_span(trouble, 400)}" for side in result.sides for trouble in side.troubles
+        ]
+        lines.append(f"- {played(result)}")
+        parts.append("\n".join(lines))
+        for kind in KINDS:
+            found = result.of_kind(kind)
+            if found:
+                parts.append(f"### {TITLES[kind]}")
+                parts += [_told(difference) for difference in found]
+    if known:
+        parts += ["### Accepted findings", "\n".join(f"- {line}" for line in known)]
+    text = "\n\n".join(parts) + "\n"
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST].rpartition("\n\n")[0] + "\n\nThe rest is in the job summary.\n"
+    return text
+
+
+def _told(difference: Difference) -> str:
+    name = f"`{difference.code}`, {title_of(difference)}" if difference.code else title_of(difference)
+    lines = [f"<details><summary>{name.replace('`', '')}</summary>", ""]
+    if difference.detail:
+        lines += [f"{code_span(difference.by)}: {code_span(difference.detail, 300)}", ""]
+    lines += [
+        f"{sureness(difference)}.",
+        "",
+        f"Plays: {code_span(in_one_line(difference.scenario), 600)}",
+        "",
+    ]
+    parted = None
+    if difference.kind != "still violated":
+        parted = parting(difference.before, difference.after)
+    if parted is not None:
+        lines += [f"What the model sees in call {parted.call} of turn {parted.turn}:", ""]
+        for side, rows in (("base", parted.before), ("head", parted.after)):
+            shown = list(rows) if rows is not None else ["(there is no such call)"]
+            lines += [fenced([f"{side}:", *shown], "text"), ""]
+    lines += ["The scenario, for `sixfold replay FILE TARGET`:", ""]
+    lines += [fenced(to_json(difference.scenario).splitlines(), "json"), "", "</details>"]
+    return "\n".join(lines)

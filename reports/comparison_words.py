@@ -1,0 +1,58 @@
+"""What a comparison says, in words that all its formats share."""
+
+from __future__ import annotations
+
+from ..harness.rules import rule_by_code
+from ..harness.sides.result import KINDS, ComparisonResult, Difference, DifferenceKind, SideResult
+from .findings_in_words import counted
+
+#: Headings of the kinds.
+TITLES: dict[DifferenceKind, str] = {
+    "regressed": "Regressed",
+    "newly inconclusive": "Newly inconclusive",
+    "changed": "Changed: both hold, and the model sees something else",
+    "fixed": "Fixed",
+    "still violated": "Still violated",
+}
+
+
+def verdict(result: ComparisonResult) -> str:
+    """Return the outcome in one line."""
+    counts = [f"{len(result.of_kind(kind))} {kind}" for kind in KINDS if result.of_kind(kind)]
+    if result.inconclusive:
+        counts.insert(0, "inconclusive")
+    return ", ".join(counts) or "unchanged"
+
+
+def title_of(difference: Difference) -> str:
+    """Return what is wrong, by the name of the check."""
+    rule = rule_by_code(difference.code) if difference.code else None
+    return rule.title if rule else "the model sees something else"
+
+
+def sureness(difference: Difference) -> str:
+    """Return how sure it is, and how often it was seen."""
+    seen = f"seen in {counted(difference.count, 'history', 'histories')}"
+    parts = [f"{seen}, first in number {difference.histories}"]
+    if difference.faults:
+        parts.append(f"needs the fault {', '.join(difference.faults)}")
+    if difference.confirmed is not None:
+        parts.append(
+            "confirmed in the real graph" if difference.confirmed else "NOT confirmed in the real graph"
+        )
+    if difference.minimal:
+        parts.append("1-minimal")
+    return "; ".join(parts)
+
+
+def played(result: ComparisonResult) -> str:
+    """Return how much was played."""
+    histories = counted(result.histories, "history", "histories")
+    early = "" if result.complete else ", cut short"
+    return f"{histories} on each side (seed {result.seed}){early}"
+
+
+def packages(side: SideResult) -> str:
+    """Return the versions of a side that matter most."""
+    shown = ("langchain", "langgraph")
+    return ", ".join(f"{name} {side.versions[name]}" for name in shown if name in side.versions)
