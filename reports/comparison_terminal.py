@@ -30,7 +30,8 @@ def print_comparison(console: Console, result: ComparisonResult) -> None:
     say(console, f"{played(result)}: {verdict(result)}")
     for kind in KINDS:
         for difference in result.of_kind(kind):
-            console.print()
+            if kind != "still violated":
+                console.print()
             _print(console, difference, several=len(result.sides) > 2)  # noqa: PLR2004  base and head
     console.print()
 
@@ -41,12 +42,12 @@ def _print(console: Console, difference: Difference, *, several: bool) -> None:
     by = f"  {harmless(difference.by, 200)}" if difference.by else ""
     code = f" {difference.code}" if difference.code else ""
     say(console, Text(f"{heading}{on}:{code} {title_of(difference)}", style=_STYLES[difference.kind]))
+    if difference.kind == "still violated":
+        return
     if by:
         say(console, f"{by.strip()}: {harmless(difference.detail, 300)}", 2)
     say(console, sureness(difference), 2)
     say(console, f"plays: {in_one_line(difference.scenario)}", 2)
-    if difference.kind == "still violated":
-        return
     parted = parting(difference.before, difference.after)
     if parted is None:
         say(console, "the model sees the same on both sides", 2)
