@@ -13,14 +13,13 @@ from typing import Any
 from deepagents.backends import StateBackend
 from deepagents.middleware import SummarizationMiddleware
 from deepagents.middleware.filesystem import FilesystemState
-from langchain.agents.middleware import AgentMiddleware
 
 from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from .installed import source
 
 
-class FilesInState(AgentMiddleware[Any, Any, Any]):
+class FilesInState(Middleware):
     """Gives the state its files, as `FilesystemMiddleware` does, and nothing else: no tools, no prompt."""
 
     state_schema = FilesystemState

@@ -15,10 +15,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from ..harness.candidate import Candidate, Contract
+from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from .flaws import Flaw
 
@@ -47,7 +46,7 @@ def date_of(message: BaseMessage) -> str | None:
     return None if date is None else str(date)
 
 
-class DynamicContextMiddleware(AgentMiddleware[Any, Any, Any]):
+class DynamicContextMiddleware(Middleware):
     """Injects the date, and at the first injection the memory, by ID-swap (rules D1 to D7).
 
     `first_injection` is where the first injection attaches: `last` (correct) or `first` (the public

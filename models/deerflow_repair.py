@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest
+from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 
-from ..harness.candidate import Candidate, Contract
+from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from ..harness.faults import DEFAULT_WORLD
 from .deerflow import date_of, is_reminder
@@ -64,7 +64,7 @@ def _owners(messages: Sequence[BaseMessage]) -> dict[tuple[int, int], ToolMessag
     return owners
 
 
-class DanglingCallRepair(AgentMiddleware[Any, Any, Any]):
+class DanglingCallRepair(Middleware):
     """Per request, gives every tool call exactly one adjacent result and drops the others (rule D11).
 
     `flaw` is the public number of one bug to leave in.
@@ -129,7 +129,7 @@ class DanglingCallRepair(AgentMiddleware[Any, Any, Any]):
         return repaired
 
 
-class RepairAppended(AgentMiddleware[Any, Any, Any]):
+class RepairAppended(Middleware):
     """The public bug #904: synthetic results were written to the state, where the reducer appends them."""
 
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
@@ -140,7 +140,7 @@ class RepairAppended(AgentMiddleware[Any, Any, Any]):
         return {"messages": [synthetic(call) for call in missing]} if missing else None
 
 
-class SystemCoalescing(AgentMiddleware[Any, Any, Any]):
+class SystemCoalescing(Middleware):
     """Per request, merges all system messages into the leading one; the newest date survives (rule D10)."""
 
     def wrap_model_call(self, request: Request, handler: Callable[[Request], Any]) -> Any:
@@ -171,7 +171,7 @@ _SOURCE = "bytedance/deer-flow DanglingToolCallMiddleware at f1f4af99b, re-creat
 
 
 def _candidate(name: str, flaw: RepairFlaw | None, what: str) -> Candidate:
-    def build(_environment: Environment) -> list[AgentMiddleware[Any, Any, Any]]:
+    def build(_environment: Environment) -> list[Middleware]:
         return [DanglingCallRepair(flaw=flaw)]
 
     return Candidate(name=name, build=build, contract=_CONTRACT, source=_SOURCE + what, target=name)

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import (
     BaseMessage,
     HumanMessage,
@@ -24,7 +23,7 @@ from langchain_core.messages import (
 )
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from ..harness.candidate import Candidate, Contract
+from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from ..harness.faults import DEFAULT_WORLD
 from .deerflow import CONTRACT as DYNAMIC_CONTEXT
@@ -52,7 +51,7 @@ def beside_no_result(messages: Sequence[BaseMessage], cutoff: int) -> int:
     return next(calling, end) if answered else cutoff
 
 
-class Summarization(AgentMiddleware[Any, Any, Any]):
+class Summarization(Middleware):
     """Summarises old messages into `summary_text` (rule D8).
 
     From `trigger` messages on, all but about `keep` are summarised; `cut` says where the cut may land.

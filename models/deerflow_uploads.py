@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from ..harness.candidate import Candidate, Contract
+from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from .flaws import Flaw
 
 TAG = "<uploaded_files>"
 
 
-class UploadsMiddleware(AgentMiddleware[Any, Any, Any]):
+class UploadsMiddleware(Middleware):
     """Puts the list of files in front of the latest user message, once, under its own id."""
 
     def __init__(self, environment: Environment) -> None:

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, NotRequired
+from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
 from langchain_core.runnables import Runnable
 from langgraph.config import get_config
+from typing_extensions import NotRequired  # noqa: UP035  Python 3.10 has it only here
 
 from ..harness.candidate import Middleware
 
