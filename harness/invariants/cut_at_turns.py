@@ -56,8 +56,8 @@ def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violat
 
     What the scenario itself left unanswered or out of place has the fact `scenario_made`; only
     candidates that promise to repair it are held to it, and not for calls that only the provider's raw
-    view of a message names (`raw_only`). That holds when a cut takes one half of them away, too: no provider
-    would have taken the two before.
+    view of a message names (`raw_only`). A call or result that has gone missing is never excused by being
+    out of place.
     """
     ledger = reading.ledger
     for sight, problems in reading.rejected_since(since):
@@ -65,6 +65,8 @@ def _tool_problems(reading: Reading, since: int, wanted: str) -> Iterator[Violat
             if code != wanted:
                 continue
             excused = call.lstrip("-") in ledger.irregular
+            if call.startswith("-") and code != "4.unanswered-call":
+                excused = False
             facts = frozenset({"scenario_made"}) if excused else frozenset()
             if excused and "fault" in sight.causes:
                 facts |= {"faulted"}
