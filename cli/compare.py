@@ -25,7 +25,7 @@ from ..strategies.scenarios import explore
 from .console import console, readers_may_leave
 from .run import budget_seconds
 from .shipping import shipped
-from .side_specs import SideSpec, labelled, parse_side, side_of
+from .side_specs import SideSpec, labelled, parse_side, sides_in
 from .worktrees import commit_of, root_of, worktrees
 
 _FORMATS = ("terminal", "markdown", "json")
@@ -91,7 +91,13 @@ def _described(side: Side, subject: Remote | TargetError) -> SideResult:
     if isinstance(subject, TargetError):
         why = f"{subject.cause} ({subject.place}). {subject.remedy}"
         return SideResult(side.label, side.target, troubles=(why,))
-    return SideResult(side.label, side.target, subject.versions)
+    remarks = [subject.remark] if subject.remark else []
+    if not subject.virtual_datetime:
+        remarks.append(
+            "time-machine is missing in one of the environments: on all sides datetime.now() shows the real "
+            "clock, and only the functions of time show that of the history"
+        )
+    return SideResult(side.label, side.target, subject.versions, remarks=tuple(remarks))
 
 
 @contextmanager
@@ -104,7 +110,7 @@ def sides_of(specs: Sequence[SideSpec]) -> Iterator[list[Side]]:
             root = root_of(Path.cwd())
             commits = {spec.label: commit_of(root, spec.ref) for spec in specs if spec.ref}
             folders = stack.enter_context(worktrees(root, commits))
-        yield [side_of(spec, parts, folders.get(spec.label, Path.cwd())) for spec in specs]
+        yield sides_in({spec: folders.get(spec.label, Path.cwd()) for spec in specs}, parts)
 
 
 def compare_command(

@@ -21,7 +21,7 @@ from ..harness.sides.process import Side
 from .compare import check_format, compared, ended_by_signals, exit_code, failing_kinds, show
 from .run import budget_seconds
 from .shipping import shipped
-from .side_specs import SideSpec, side_of
+from .side_specs import SideSpec, sides_in
 from .worktrees import commit_of, copy_untracked, merge_base, root_of, uncommitted, worktrees
 
 #: Hexadecimal digits of a commit that people are shown.
@@ -81,7 +81,7 @@ def _set_up(command: str, worktree: Path, label: str) -> None:
 def sides_of(change: Change, target: str, parts: Path, folders: dict[str, Path]) -> list[Side]:
     """Return base and head of one target."""
     specs = [SideSpec(target, label, python=change.python, paths=change.paths) for label in folders]
-    return [side_of(spec, parts, folders[spec.label]) for spec in specs]
+    return sides_in({spec: folders[spec.label] for spec in specs}, parts)
 
 
 def pr_command(

@@ -22,6 +22,7 @@ import functools
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +117,26 @@ def chosen(targets: list[str], otherwise: tuple[str, ...]) -> list[str]:
 def is_own(target: str) -> bool:
     """Tell whether the project gives this name to a candidate."""
     return target in _named()
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A candidate of the project as data: what to load, where its paths begin, and what is said of it."""
+
+    target: str
+    folder: Path = Path()
+    name: str | None = None
+    declares: Mapping[str, Any] = field(default_factory=dict)
+
+    def said(self) -> dict[str, Any]:
+        """Return name and contract as a worker is told them."""
+        return {} if self.name is None else {"name": self.name, "declares": dict(self.declares)}
+
+
+def declared(target: str) -> Declared | None:
+    """Return what the project says of a candidate that it calls `target`; None when it does not."""
+    known = project()
+    return None if known is None else known.declared(target)
 
 
 def candidate_of(target: str) -> Candidate:

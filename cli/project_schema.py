@@ -19,7 +19,7 @@ from ..harness.errors import SixfoldError
 from ..harness.plain import made_by_sixfold
 from ..harness.steps import STEP_TYPES
 from ..models.resolve import resolve
-from .project import TABLE
+from .project import TABLE, Declared
 from .run import budget_seconds
 
 _STRICT = ConfigDict(extra="forbid", strict=True, arbitrary_types_allowed=True)
@@ -86,13 +86,27 @@ class Project(BaseModel):
         """Return the loaders of the candidates, by name."""
         return {name: functools.partial(self._load, name) for name in self.candidates}
 
+    def declared(self, name: str) -> Declared | None:
+        """Return what is said of the candidate of this name, None when there is none."""
+        entry = self.candidates.get(name)
+        if entry is None:
+            return None
+        contract: Any = entry.contract
+        declares = {} if contract is None else contract.model_dump(mode="json", exclude_unset=True)
+        return Declared(self._target_of(name), self.folder, name, declares)
+
+    def _target_of(self, name: str) -> str:
+        """Return the target of a candidate, its path seen from the working folder."""
+        path, colon, inside = self.candidates[name].target.rpartition(":")
+        return (
+            f"{self.folder / path}{colon}{inside}" if path.endswith(".py") else self.candidates[name].target
+        )
+
     def _load(self, name: str) -> Candidate:
         entry = self.candidates[name]
-        path, colon, inside = entry.target.rpartition(":")
-        target = entry.target
-        if path.endswith(".py"):
-            target = f"{self.folder / path}{colon}{inside}"
-        elif colon and (folder := str(self.folder.resolve())) not in sys.path:
+        path, colon, _ = entry.target.rpartition(":")
+        target = self._target_of(name)
+        if not path.endswith(".py") and colon and (folder := str(self.folder.resolve())) not in sys.path:
             sys.path.insert(0, folder)
         found = resolve(target)
         plain = found.plain or made_by_sixfold(target)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 from ..harness import sides
 from ..harness.errors import TargetError
@@ -43,16 +44,23 @@ def shipped() -> Iterator[Path]:
         yield Path(folder)
 
 
-def shares_modules(python: str) -> bool:
-    """Tell whether compiled modules of this environment work there. Raises `TargetError` for no Python."""
+#: Where a Python finds what shows virtual time to all: here, there, or nowhere.
+Time = Literal["shipped", "own", "none"]
+
+
+def time_in(python: str) -> Time:
+    """Return where a Python finds time-machine. Raises `TargetError` for what is no Python."""
     if python == sys.executable:
-        return True
-    asked = "import sys; print(sys.implementation.cache_tag, sys.platform, sys.version_info >= (3, 10))"
+        return "shipped"
+    asked = (
+        "import sys, importlib.util as u; print(sys.implementation.cache_tag, sys.platform, "
+        "sys.version_info >= (3, 10), u.find_spec('time_machine') is not None)"
+    )
     try:
         done = subprocess.run(
             [python, "-c", asked], capture_output=True, text=True, timeout=_PATIENCE, check=True
         )
-        tag, platform, recent = done.stdout.split()
+        tag, platform, recent, own = done.stdout.split()
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise TargetError(
             f"{python} is no Python that can be run",
@@ -63,4 +71,6 @@ def shares_modules(python: str) -> bool:
         raise TargetError(
             f"{python} is older than Python 3.10", place="python", remedy="Use 3.10 or a newer one."
         )
-    return (tag, platform) == (sys.implementation.cache_tag, sys.platform)
+    if own == "True":
+        return "own"
+    return "shipped" if (tag, platform) == (sys.implementation.cache_tag, sys.platform) else "none"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..harness.errors import SixfoldError
 from ..harness.sides.process import Side
-from .shipping import shares_modules
+from .project import Declared, declared
+from .shipping import Time, time_in
 
 _KEYS = ("label", "ref", "python", "path", "env")
 
@@ -27,7 +28,7 @@ class SideSpec:
     ref: str | None = None
     python: str | None = None
     paths: tuple[str, ...] = ()
-    variables: Mapping[str, str] = field(default_factory=dict)
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 def parse_side(text: str) -> SideSpec:
@@ -52,7 +53,7 @@ def parse_side(text: str) -> SideSpec:
     if not target:
         raise _odd(text, "it names no target")
     label = once.pop("label", text)
-    return SideSpec(target, label, paths=tuple(paths), variables=variables, **once)
+    return SideSpec(target, label, paths=tuple(paths), variables=tuple(variables.items()), **once)
 
 
 def _odd(text: str, why: str) -> SixfoldError:
@@ -80,30 +81,43 @@ def labelled(specs: Sequence[SideSpec]) -> list[SideSpec]:
     return list(specs)
 
 
-def side_of(spec: SideSpec, shipped: Path, folder: Path) -> Side:
-    """Return the side whose process runs in `folder`, with the parts of Sixfold that are in `shipped`.
+def sides_in(folders: Mapping[SideSpec, Path], shipped: Path) -> list[Side]:
+    """Return the sides whose processes run in the folders, with the parts of Sixfold that are in `shipped`.
 
-    Paths for modules, and the Python, are looked for in `folder` first: it may be a worktree with an
-    environment of its own. Raises `TargetError` when the Python cannot be run.
+    Paths for modules, and the Python, are looked for in that folder first: it may be a worktree with an
+    environment of its own. All sides see the same of virtual time. Raises `TargetError` when a Python cannot
+    be run, and `SixfoldError` for mistakes in the project.
     """
-    python = _python(spec.python, folder)
+    pythons = {spec: _python(spec.python, folder) for spec, folder in folders.items()}
+    times = {spec: time_in(python) for spec, python in pythons.items()}
+    plain = "none" in times.values()
+    return [
+        _side(spec, pythons[spec], folder, shipped, "none" if plain else times[spec])
+        for spec, folder in folders.items()
+    ]
+
+
+def _side(spec: SideSpec, python: str, folder: Path, shipped: Path, time: Time) -> Side:
+    known = declared(spec.target) or Declared(spec.target)
     paths = [str(shipped), *(str((folder / path).resolve()) for path in spec.paths)]
     if not spec.paths:
-        paths += [str(path) for path in (folder / "src", folder) if path.is_dir()]
+        homes = dict.fromkeys((folder / "src", folder, folder / known.folder))
+        paths += [str(path) for path in homes if path.is_dir()]
     environment = {name: value for name, value in os.environ.items() if name not in _OURS}
     if spec.python is None and os.environ.get("PYTHONPATH"):
         paths.append(os.environ["PYTHONPATH"])
-    if shares_modules(python):
+    if time == "shipped":
         paths.append(str(shipped / "virtual_time"))
     environment |= {
-        **spec.variables,
+        **dict(spec.variables),
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONHASHSEED": "0",
         "PYTHONSAFEPATH": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
+        **({"SIXFOLD_PLAIN_TIME": "1"} if time == "none" else {}),
     }
     command = (python, "-m", "sixfold.models.side_worker")
-    return Side(spec.label, spec.target, command, folder, environment)
+    return Side(spec.label, known.target, command, folder, environment, known.said())
 
 
 def _python(named: str | None, folder: Path) -> str:

@@ -7,6 +7,7 @@ else's environment, only the functions of `time` do.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,9 +15,15 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 try:
+    # Sides that are compared must see the same time: none sees more of it than the others can.
+    if os.environ.get("SIXFOLD_PLAIN_TIME"):
+        raise ImportError
     from time_machine import travel
 except ImportError:
     from .plain_time import travel  # type: ignore[assignment]
+
+#: Whether `datetime` shows virtual time, too, and not the functions of `time` only.
+SHOWS_DATETIME = travel.__module__.startswith("time_machine")
 
 #: Environments that are compared may have Python 3.10, which has no `datetime.UTC`.
 UTC = timezone.utc  # noqa: UP017

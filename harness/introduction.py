@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from .candidate import Candidate, Contract, Middleware
+from .clock import SHOWS_DATETIME
 from .environment import Environment
 from .errors import HarnessBrokenError, TargetError
 from .faults import FaultPlace
@@ -42,8 +44,31 @@ def introduce(subject: Subject) -> dict[str, Any]:
         "remark": subject.remark,
         "forms": [subject.graph_only, subject.runs_sync, subject.runs_async],
         "protocol": PROTOCOL,
+        "virtual_datetime": SHOWS_DATETIME,
         "versions": installed_versions(),
     }
+
+
+def as_declared(candidate: Candidate, question: Mapping[str, Any]) -> Candidate:
+    """Return the candidate under the `name` that the question gives it, if any, and with what it `declares`.
+
+    Raises `TargetError` for what no contract can declare.
+    """
+    name = question.get("name")
+    if name is not None:
+        candidate = replace(candidate, name=str(name), target=str(name))
+    declares = question.get("declares")
+    if not declares:
+        return candidate
+    try:
+        own = data_of(candidate.contract, Contract)
+        return replace(candidate, contract=read_as(Contract, {**own, **declares}))
+    except (ValueError, TypeError) as error:
+        raise TargetError(
+            f"it cannot declare {declares!r}"[:400],
+            place=candidate.name,
+            remedy="Use what docs/writing-a-candidate.md says of contracts.",
+        ) from error
 
 
 def introduced(data: dict[str, Any]) -> Introduced:

@@ -61,6 +61,8 @@ class Remote:
         self._candidate, self._places, self.remark, self.graph_only, self.runs_sync, self.runs_async = known
         #: Versions of the packages in its environment.
         self.versions = self._versions_in(self._worker.introduction)
+        #: Whether `datetime.now()` shows virtual time there.
+        self.virtual_datetime = self._worker.introduction.get("virtual_datetime", True) is True
         self._deaths: Counter[str] = Counter()
         self._dead: dict[tuple[LaneName, Scenario], Trial] = {}
         self._warnings: dict[str, None] = {}

@@ -7,7 +7,7 @@ import resource
 import secrets
 import select
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -82,10 +82,13 @@ class Patience:
 class Worker:
     """A worker process, started by `begin`.
 
-    Raises `TargetError` when the candidate cannot be loaded, or loading it ends the process.
+    `declared` is what somebody else says of the candidate: its `name`, and what it `declares` beside its
+    own contract. Raises `TargetError` when the candidate cannot be loaded, or loading it ends the process.
     """
 
-    def __init__(self, begin: Begin, target: str, limits: Limits) -> None:
+    def __init__(
+        self, begin: Begin, target: str, limits: Limits, declared: Mapping[str, Any] | None = None
+    ) -> None:
         self._limits = limits
         self._rest = b""
         self._asked = 0
@@ -100,7 +103,12 @@ class Worker:
         finally:
             os.close(theirs_in)
             os.close(theirs_out)
-        question = {"target": target, "memory": limits.memory, "seconds": limits.history}
+        question = {
+            "target": target,
+            "memory": limits.memory,
+            "seconds": limits.history,
+            **(declared or {}),
+        }
         try:
             introduction = self._exchange(question, limits.loading, None)
             self.introduction: dict[str, Any] = introduction if isinstance(introduction, dict) else {}

@@ -22,7 +22,7 @@ from .candidate import Candidate, Middleware
 from .collector import relaxed_collector
 from .errors import ExitCode, SixfoldError
 from .history import history_to_json
-from .introduction import introduce
+from .introduction import as_declared, introduce
 from .ledger_file import ledger_data
 from .messages import data_of, line_of, message_in, trial_data
 from .play import after_play, play
@@ -102,7 +102,7 @@ def serve(load: Callable[[str], Candidate], pipes: Pipes, printed: Callable[[], 
     with relaxed_collector():
         before_trial.append(lambda: pipes.send({"trying": True}))
         try:
-            subject = Local(build_agent(load(first["target"]), direct=True))
+            subject = Local(build_agent(as_declared(load(first["target"]), first), direct=True))
         except SixfoldError as error:
             pipes.send({"refused": [error.cause, error.place, error.remedy], "code": int(error.exit_code)})
             return

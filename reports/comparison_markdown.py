@@ -33,6 +33,8 @@ def comment(results: Sequence[ComparisonResult], known: Sequence[str] = ()) -> s
         lines += [
             f"- inconclusive: {code_span(trouble, 400)}" for side in result.sides for trouble in side.troubles
         ]
+        noted = dict.fromkeys(remark for side in result.sides for remark in side.remarks)
+        lines += [f"- note: {code_span(remark, 400)}" for remark in noted]
         lines.append(f"- {played(result)}")
         parts.append("\n".join(lines))
         for kind in KINDS:

@@ -25,6 +25,8 @@ def print_comparison(console: Console, result: ComparisonResult) -> None:
     """Print the sides, then what differs, the most alarming first."""
     for side, role in zip(result.sides, ("base", *["head"] * len(result.sides)), strict=False):
         say(console, f"{role}: {harmless(side.label, 200)}  {packages(side)}".rstrip())
+        for remark in side.remarks:
+            say(console, f"note: {harmless(remark, 400)}", 2)
         for trouble in side.troubles:
             say(console, Text(f"inconclusive: {harmless(trouble, 600)}", style="yellow"), 2)
     say(console, f"{played(result)}: {verdict(result)}")

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ..campaign import Explore, seed_of_round
 from ..comparisons import COMPARED
 from ..deaths import is_death
+from ..errors import HarnessBrokenError, SixfoldError
 from ..faults import FaultKind
 from ..scenario import Scenario
 from ..search import COMPARE_EVERY
-from ..shrink import shrink
-from ..subject import Outcome, Subject
+from ..shrink import Shrunk, shrink
+from ..subject import Key, Outcome, Subject
 from ..undisturbed import stopwatch
+from .cases import Case, Witness, Witnesses, cases_of, death_in, is_lost
 from .leads import Leads
 from .lockstep import Lockstep
-from .result import ComparisonResult, Difference, DifferenceKind, SideResult
+from .result import ComparisonResult, Difference, SideResult
 
 #: Scenarios that are tried at most to make one smaller.
 ATTEMPTS = 400
@@ -41,65 +43,8 @@ class CompareOptions:
     batch: int = 100
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """What is told apart: one kind of difference of one head, in one check."""
-
-    kind: DifferenceKind
-    head: int
-    code: str
-
-
-@dataclass(slots=True)
-class _Witness:
-    scenario: Scenario
-    histories: int
-    count: int = 1
-
-
-@dataclass(slots=True)
-class _Seen:
-    """The witnesses so far, and what stood in the way of seeing more."""
-
-    witnesses: dict[_Case, _Witness] = field(default_factory=dict)
-    troubles: dict[int, Counter[str]] = field(default_factory=dict)
-
-    def note(self, case: _Case, scenario: Scenario, histories: int) -> None:
-        known = self.witnesses.get(case)
-        if known is None:
-            self.witnesses[case] = _Witness(scenario, histories)
-            return
-        known.count += 1
-        if scenario.size() < known.scenario.size():
-            known.scenario = scenario
-
-
-def _codes(outcome: Outcome) -> set[str]:
-    return {seen.code for seen in outcome.violated}
-
-
-def _died(outcome: Outcome) -> str:
-    """Return how a history ended its process; empty when it did not."""
-    if outcome.lost:
-        return "process ended"
-    return next((seen.place.rpartition(", ")[2] for seen in outcome.violated if is_death(seen.place)), "")
-
-
-def cases_of(base: Outcome, head: Outcome, number: int) -> list[_Case]:
-    """Return what tells the outcome on a head (by its number) from that on the base."""
-    before, after = _codes(base), _codes(head)
-    found = [
-        *(_Case("regressed", number, code) for code in sorted(after - before)),
-        *(_Case("fixed", number, code) for code in sorted(before - after)),
-        *(_Case("still violated", number, code) for code in sorted(before & after)),
-    ]
-    if before == after and base.sees != head.sees:
-        found.append(_Case("changed", number, ""))
-    return found
-
-
 class Comparison:
-    """A comparison of subjects; the first is the base. `labels` and `versions` are for people.
+    """A comparison of subjects; the first is the base. `sides` describes them, in the same order.
 
     `progress` is told how many histories were played and how many are asked for.
     """
@@ -115,20 +60,22 @@ class Comparison:
         self._sides = list(sides)
         self._options = options
         self._progress = progress
-        self._seen = _Seen()
+        self._seen = Witnesses()
         self._leads = Leads(options.seed)
         self._histories = 0
         self._began = stopwatch()
+        #: Why a side answers no more, by its number.
+        self._refused: dict[int, str] = {}
 
     def run(self, explore: Explore) -> ComparisonResult:
         """Play scenarios on all sides until the budget or their number ends; return what differs."""
         try:
             complete = self._generate(explore)
-            differences = [self._told(case) for case in self._ordered()]
+            differences = [self._told(case) for case in self._seen.ordered()]
+            sides = tuple(self._described(number, side) for number, side in enumerate(self._sides))
         finally:
             self._lockstep.close()
         told = tuple(d for d in differences if d is not None)
-        sides = tuple(self._described(number, side) for number, side in enumerate(self._sides))
         return ComparisonResult(self._options.seed, self._histories, complete, sides, told)
 
     # -- playing -----------------------------------------------------------------------------------
@@ -137,6 +84,9 @@ class Comparison:
         """Return the share of the budget that is gone."""
         budget = self._options.budget
         return 0.0 if budget is None else (stopwatch() - self._began) / budget
+
+    def _gone(self, number: int) -> bool:
+        return number in self._refused or self._lockstep.subjects[number].given_up
 
     def _generate(self, explore: Explore) -> bool:
         kinds: frozenset[FaultKind] = frozenset(
@@ -159,18 +109,24 @@ class Comparison:
         return True
 
     def _is_over(self) -> bool:
-        given_up = sum(subject.given_up for subject in self._lockstep.subjects)
-        return (
-            self._spent() > 1 - _FOR_SHRINKING or given_up > len(self._lockstep.subjects) - 2 >= 0 < given_up
-        )
+        heads = range(1, len(self._lockstep.subjects))
+        return self._spent() > 1 - _FOR_SHRINKING or self._gone(0) or all(map(self._gone, heads))
 
-    def _look(self, scenario: Scenario, *, comparing: bool) -> list[Outcome]:
-        def look(subject: Subject) -> Outcome:
-            if subject.given_up:
+    def _look(
+        self, scenario: Scenario, asked: Sequence[int], *, invariants: tuple[int, ...], comparing: bool
+    ) -> list[Outcome]:
+        """Return the outcomes on all sides; nothing is known of those that are not asked, or refuse."""
+
+        def look(number: int, subject: Subject) -> Outcome:
+            if number not in asked or self._gone(number):
                 return Outcome(lost=True)
-            return subject.look(
-                scenario, invariants=self._options.invariants, comparing=comparing, seeing=True
-            )
+            try:
+                return subject.look(scenario, invariants=invariants, comparing=comparing, seeing=True)
+            except HarnessBrokenError:
+                raise
+            except SixfoldError as error:
+                self._refused[number] = f"{error.cause} ({error.place}). {error.remedy}"
+                return Outcome(lost=True)
 
         return self._lockstep.ask(look)
 
@@ -178,18 +134,15 @@ class Comparison:
         if self._is_over():
             return
         self._histories += 1
-        outcomes = self._look(scenario, comparing=self._histories % COMPARE_EVERY == 0)
+        everyone = range(len(self._lockstep.subjects))
+        comparing = self._histories % COMPARE_EVERY == 0
+        outcomes = self._look(scenario, everyone, invariants=self._options.invariants, comparing=comparing)
         for number, outcome in enumerate(outcomes):
-            how = _died(outcome)
-            if how and not self._lockstep.subjects[number].given_up:
-                self._seen.troubles.setdefault(number, Counter())[how] += 1
-        base, *heads = outcomes
-        if _died(base):
-            return
-        for number, head in enumerate(heads, 1):
-            if _died(head):
-                continue
-            cases = cases_of(base, head, number)
+            if is_lost(outcome) and not self._gone(number):
+                died = death_in(outcome)
+                self._seen.trouble(number, died.place.rpartition(", ")[2] if died else "process ended")
+        for number, head in enumerate(outcomes[1:], 1):
+            cases = cases_of(outcomes[0], head, number)
             for case in cases:
                 self._seen.note(case, scenario, self._histories)
             if any(case.kind != "still violated" for case in cases):
@@ -197,62 +150,89 @@ class Comparison:
 
     # -- telling -----------------------------------------------------------------------------------
 
-    def _ordered(self) -> list[_Case]:
-        order: dict[DifferenceKind, int] = {"regressed": 0, "fixed": 1, "changed": 2, "still violated": 3}
-        return sorted(self._seen.witnesses, key=lambda case: (order[case.kind], case.head, case.code))
-
-    def _shows(self, case: _Case, scenario: Scenario) -> bool:
+    def _shows(self, case: Case, scenario: Scenario) -> bool:
         """Tell whether the scenario is a witness of the case."""
         if self._spent() > 1:
             return False
         invariants = (int(case.code[0]),) if case.code else self._options.invariants
-        pair = (self._lockstep.subjects[0], self._lockstep.subjects[case.head])
-        comparing = case.code in COMPARED
+        outcomes = self._look(
+            scenario, (0, case.head), invariants=invariants, comparing=case.code in COMPARED
+        )
+        return case in cases_of(outcomes[0], outcomes[case.head], case.head)
 
-        def look(subject: Subject) -> Outcome:
-            if subject not in pair or subject.given_up:
-                return Outcome(lost=True)
-            return subject.look(scenario, invariants=invariants, comparing=comparing, seeing=not case.code)
+    def _unsteady(self, case: Case, scenario: Scenario) -> list[int]:
+        """Return the numbers of those of the two sides whose replays of the scenario differ."""
+        pair = (0, case.head)
+        return [n for n in pair if not self._lockstep.subjects[n].is_deterministic(scenario)]
 
-        outcomes = self._lockstep.ask(look)
-        base, head = outcomes[0], outcomes[case.head]
-        return not _died(base) and not _died(head) and case in cases_of(base, head, case.head)
-
-    def _told(self, case: _Case) -> Difference | None:
+    def _told(self, case: Case) -> Difference | None:
         """Return the difference with its smallest scenario; None when it is none after all."""
-        witness = self._seen.witnesses[case]
+        witness = self._seen.of[case]
+        if case.kind == "newly inconclusive":
+            return self._death(case, witness)
+        unsteady = self._unsteady(case, witness.scenario)
+        shrunk = Shrunk(witness.scenario, False, 0)
+        if not unsteady:
+            attempts = ATTEMPTS // 4 if case.kind == "still violated" else ATTEMPTS
+            shrunk = shrink(witness.scenario, partial(self._shows, case), attempts=attempts)
+            unsteady = self._unsteady(case, shrunk.scenario)
+        if unsteady:
+            for number in unsteady:
+                self._seen.trouble(number, "not deterministic")
+            return self._newly_random(case, shrunk.scenario, witness) if 0 not in unsteady else None
+        minimal = shrunk.minimal and self._spent() <= 1
+        confirmed = self._confirmed(case, shrunk.scenario)
+        return self._difference(case, shrunk.scenario, witness, minimal=minimal, confirmed=confirmed)
+
+    def _difference(
+        self,
+        case: Case,
+        scenario: Scenario,
+        witness: Witness,
+        *,
+        minimal: bool,
+        confirmed: bool | None,
+    ) -> Difference:
         base, head = self._lockstep.subjects[0], self._lockstep.subjects[case.head]
-        attempts = ATTEMPTS // 4 if case.kind == "still violated" else ATTEMPTS
-        shrunk = shrink(witness.scenario, partial(self._shows, case), attempts=attempts)
-        scenario = shrunk.scenario
-        steady = all(subject.is_deterministic(scenario) for subject in (base, head))
-        if not steady:
-            for number in (0, case.head):
-                if not self._lockstep.subjects[number].is_deterministic(scenario):
-                    self._seen.troubles.setdefault(number, Counter())["not deterministic"] += 1
-            return None
-        invariants = (int(case.code[0]),) if case.code else ()
-        comparing = case.code in COMPARED
-        trials = [s.trial(scenario, invariants=invariants, comparing=comparing) for s in (base, head)]
-        blamed = trials[0] if case.kind == "fixed" else trials[1]
+        how = {"invariants": (int(case.code[0]),) if case.code else (), "comparing": case.code in COMPARED}
+        before, after = (subject.trial(scenario, **how) for subject in (base, head))  # type: ignore[arg-type]
+        blamed = before if case.kind == "fixed" else after
         found = next((item for (code, _), item in blamed.violated().items() if code == case.code), None)
         return Difference(
             kind=case.kind,
             head=self._sides[case.head].label,
             code=case.code,
             scenario=scenario,
-            before=trials[0].history,
-            after=trials[1].history,
+            before=before.history,
+            after=after.history,
             by=found.violation.place if found else "",
             detail=found.violation.detail if found else "",
             faults=tuple(sorted({fired.kind for fired in blamed.history.fired()})),
-            minimal=shrunk.minimal and self._spent() <= 1,
-            confirmed=self._confirmed(case, scenario),
+            minimal=minimal,
+            confirmed=confirmed,
             histories=witness.histories,
             count=witness.count,
         )
 
-    def _confirmed(self, case: _Case, scenario: Scenario) -> bool | None:
+    def _death(self, case: Case, witness: Witness) -> Difference:
+        """Return a death of the head's process, which the base survives, as a difference."""
+        base, head = self._lockstep.subjects[0], self._lockstep.subjects[case.head]
+        scenario = witness.scenario
+        keys = head.trial(scenario, invariants=(), comparing=False).violated()
+        died = next((Key(*key) for key in keys if is_death(key[1])), None)
+        if died is not None and self._spent() < 1 - _FOR_SHRINKING / 2:
+            smaller = head.shrink(scenario, died).scenario
+            if not is_lost(base.look(smaller, invariants=(), comparing=False)):
+                scenario = smaller
+        return self._difference(case, scenario, witness, minimal=False, confirmed=None)
+
+    def _newly_random(self, case: Case, scenario: Scenario, witness: Witness) -> Difference:
+        """Return as a difference that two replays on the head differ, and those on the base do not."""
+        random = Case("newly inconclusive", case.head, "")
+        told = self._difference(random, scenario, witness, minimal=False, confirmed=None)
+        return replace(told, detail="two replays of this history differ on the head, and agree on the base")
+
+    def _confirmed(self, case: Case, scenario: Scenario) -> bool | None:
         """Tell whether the real graph shows the case; None where it is about what the model sees only."""
         if not case.code:
             return None
@@ -269,6 +249,8 @@ class Comparison:
         troubles = [*side.troubles]
         for how, count in sorted(self._seen.troubles.get(number, Counter()).items()):
             troubles.append(f"{how} in {count} {'history' if count == 1 else 'histories'}")
+        if number in self._refused:
+            troubles.append(self._refused[number])
         if subject.given_up or subject.unsteady:
             troubles += [warning for warning in subject.warnings() if warning not in troubles]
         return replace(side, troubles=tuple(troubles))

@@ -18,12 +18,15 @@ class Lockstep:
         self.subjects = tuple(subjects)
         self._waiting = ThreadPoolExecutor(max_workers=max(1, len(self.subjects) - 1))
 
-    def ask(self, question: Callable[[Subject], Answer]) -> list[Answer]:
-        """Return the answers of all sides. The error of the first side that has none is raised."""
-        first, *others = self.subjects
-        waiting = [self._waiting.submit(question, other) for other in others]
+    def ask(self, question: Callable[[int, Subject], Answer]) -> list[Answer]:
+        """Return the answers of all sides to a question that is given the number and the subject.
+
+        The error of the first side that has none is raised.
+        """
+        others = list(enumerate(self.subjects))[1:]
+        waiting = [self._waiting.submit(question, *other) for other in others]
         try:
-            answer = question(first)
+            answer = question(0, self.subjects[0])
         finally:
             rest = [future.exception() for future in waiting]
         for error in rest:

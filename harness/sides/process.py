@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ..deaths import Limits
 from ..errors import TargetError
@@ -28,7 +28,8 @@ class Side:
     """One build of a middleware: the worker's command, and what the worker finds around it.
 
     `label` names the side to people; `target` is loaded by the worker. `environment` holds all variables
-    of the process, `folder` is where it runs.
+    of the process, `folder` is where it runs. `declared` is what a project says of the target: its `name`,
+    and what it `declares`.
     """
 
     label: str
@@ -36,6 +37,7 @@ class Side:
     command: tuple[str, ...]
     folder: Path
     environment: Mapping[str, str] = field(repr=False)
+    declared: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _begin(side: Side, complaints: IO[bytes], reading: int, writing: int) -> Process:
@@ -67,7 +69,7 @@ def _started(side: Side, limits: Limits) -> Worker:
     """Start a worker of the side. Raises `TargetError`, with what the process said last, when it cannot."""
     with tempfile.TemporaryFile() as complaints:
         try:
-            worker = Worker(partial(_begin, side, complaints), side.target, limits)
+            worker = Worker(partial(_begin, side, complaints), side.target, limits, side.declared)
         except TargetError as error:
             said = _last_complaint(complaints)
             cause = f"{error.cause}: {said}" if said else error.cause

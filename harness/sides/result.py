@@ -57,12 +57,15 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class SideResult:
-    """What is known of one side: what it is, and why nothing certain is known of it, if so."""
+    """What is known of one side: what it is, what readers must know of the way it is played (`remarks`), and
+    why nothing certain is known of it, if so (`troubles`).
+    """
 
     label: str
     target: str
     versions: dict[str, str] = field(default_factory=dict)
     troubles: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
