@@ -2,67 +2,28 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import FrameType
 
 import typer
 from rich.progress import Progress
 
 from ..harness.deaths import Limits
-from ..harness.errors import ExitCode, SixfoldError, TargetError
+from ..harness.errors import TargetError
 from ..harness.remote import Remote
 from ..harness.sides.comparison import CompareOptions, Comparison
 from ..harness.sides.process import Side, opened
-from ..harness.sides.result import KINDS, ComparisonResult, DifferenceKind, SideResult
-from ..reports import comparison_json
-from ..reports.comparison_markdown import comment
-from ..reports.comparison_terminal import print_comparison
+from ..harness.sides.result import ComparisonResult, SideResult
 from ..strategies.scenarios import explore
-from .console import console, readers_may_leave
+from .comparison_output import OutputOptions, finish
+from .console import console
 from .run import budget_seconds
 from .shipping import shipped
 from .side_specs import SideSpec, labelled, parse_side, sides_in
+from .signals import ended_by_signals
 from .worktrees import commit_of, root_of, worktrees
-
-_FORMATS = ("terminal", "markdown", "json")
-
-
-@contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Let a request to end from outside end the block as Ctrl-C does: what was set up is taken down."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def failing_kinds(named: Sequence[str]) -> frozenset[DifferenceKind]:
-    """Return the kinds of differences that `--fail-on` names. Raises `SixfoldError` for any other name."""
-    known = {kind.replace(" ", "-"): kind for kind in KINDS}
-    wanted = [part for name in named for part in name.split(",")]
-    for name in wanted:
-        if name not in known and name != "none":
-            raise SixfoldError(
-                f"there is no kind {name!r}", place="--fail-on", remedy=f"Use none, or {', '.join(known)}."
-            )
-    return frozenset(known[name] for name in wanted if name != "none")
-
-
-def exit_code(results: Sequence[ComparisonResult], failing: frozenset[DifferenceKind]) -> ExitCode:
-    """Return 1 when there is a difference of a failing kind, 2 when something is inconclusive, else 0."""
-    if any(difference.kind in failing for result in results for difference in result.differences):
-        return ExitCode.FINDINGS
-    return ExitCode.INCONCLUSIVE if any(result.inconclusive for result in results) else ExitCode.NOTHING_NEW
 
 
 def compared(sides: Sequence[Side], options: CompareOptions, limits: Limits) -> ComparisonResult:
@@ -88,16 +49,17 @@ def compared(sides: Sequence[Side], options: CompareOptions, limits: Limits) -> 
 
 
 def _described(side: Side, subject: Remote | TargetError) -> SideResult:
+    target = str(side.declared.get("name", side.target))
     if isinstance(subject, TargetError):
         why = f"{subject.cause} ({subject.place}). {subject.remedy}"
-        return SideResult(side.label, side.target, troubles=(why,))
+        return SideResult(side.label, target, troubles=(why,))
     remarks = [subject.remark] if subject.remark else []
     if not subject.virtual_datetime:
         remarks.append(
             "time-machine is missing in one of the environments: on all sides datetime.now() shows the real "
             "clock, and only the functions of time show that of the history"
         )
-    return SideResult(side.label, side.target, subject.versions, remarks=tuple(remarks))
+    return SideResult(side.label, target, subject.versions, remarks=tuple(remarks))
 
 
 @contextmanager
@@ -120,38 +82,15 @@ def compare_command(
     max_histories: int,
     budget: str | None,
     invariants: tuple[int, ...],
-    fail_on: Sequence[str],
-    output_format: str,
+    output: OutputOptions,
     timeout: float,
 ) -> None:
     """Compare the sides, print what differs, and exit with the code for it."""
-    check_format(output_format)
-    failing = failing_kinds(fail_on)
+    output.check()
     options = CompareOptions(
         seed=seed, max_histories=max_histories, budget=budget_seconds(budget), invariants=invariants
     )
     specs = labelled([parse_side(side) for side in sides])
     with ended_by_signals(), sides_of(specs) as built:
         result = compared(built, options, Limits(history=timeout))
-    show([result], output_format)
-    raise typer.Exit(exit_code([result], failing))
-
-
-def check_format(output_format: str) -> None:
-    """Raise `SixfoldError` for an unknown format."""
-    if output_format not in _FORMATS:
-        raise SixfoldError(
-            f"unknown format {output_format!r}", place="--format", remedy=f"Use one of {', '.join(_FORMATS)}."
-        )
-
-
-def show(results: Sequence[ComparisonResult], output_format: str) -> None:
-    """Print results in a format."""
-    with readers_may_leave():
-        if output_format == "json":
-            sys.stdout.write(comparison_json.render(results))
-        elif output_format == "markdown":
-            sys.stdout.write(comment(results))
-        else:
-            for result in results:
-                print_comparison(console(), result)
+    raise typer.Exit(finish([result], output, invariants))

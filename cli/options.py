@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,4 +20,16 @@ Isolate = Annotated[
         envvar="SIXFOLD_ISOLATE",
         help="Play targets that are not in the catalogue in a process of their own, under a watchdog.",
     ),
+]
+Baseline = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Findings that are accepted, as TOML or JSON: they do not fail the command.",
+        show_default=False,
+    ),
+]
+UpdateBaseline = Annotated[
+    bool,
+    typer.Option("--update-baseline", help="Write what is found into the baseline; what people wrote stays."),
 ]

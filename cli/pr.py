@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,10 +17,12 @@ from ..harness.errors import SixfoldError
 from ..harness.harmless import harmless
 from ..harness.sides.comparison import CompareOptions
 from ..harness.sides.process import Side
-from .compare import check_format, compared, ended_by_signals, exit_code, failing_kinds, show
+from .compare import compared
+from .comparison_output import OutputOptions, finish
 from .run import budget_seconds
 from .shipping import shipped
 from .side_specs import SideSpec, sides_in
+from .signals import ended_by_signals
 from .worktrees import commit_of, copy_untracked, merge_base, root_of, uncommitted, worktrees
 
 #: Hexadecimal digits of a commit that people are shown.
@@ -92,14 +93,11 @@ def pr_command(
     max_histories: int,
     budget: str | None,
     invariants: tuple[int, ...],
-    fail_on: Sequence[str],
-    output_format: str,
-    comment_file: Path | None,
+    output: OutputOptions,
     timeout: float,
 ) -> None:
     """Compare base and head for each target, print what differs, and exit with the code for it."""
-    check_format(output_format)
-    failing = failing_kinds(fail_on)
+    output.check()
     seconds = budget_seconds(budget)
     options = CompareOptions(
         seed=seed,
@@ -112,11 +110,4 @@ def pr_command(
             compared(sides_of(change, target, parts, folders), options, Limits(history=timeout))
             for target in targets
         ]
-    show(results, output_format)
-    if comment_file is not None:
-        from ..harness.run_folder import write_atomically
-        from ..reports.comparison_markdown import comment
-
-        write_atomically(comment_file, comment(results))
-        print(f"comment written to {comment_file}", file=sys.stderr)
-    raise typer.Exit(exit_code(results, failing))
+    raise typer.Exit(finish(results, output, invariants))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+from ..harness.baseline import Observed, Scope
 from ..harness.campaign import Campaign, Explore
 from ..harness.candidate import Candidate
 from ..harness.deaths import Limits
@@ -19,9 +20,11 @@ from ..harness.harmless import harmless
 from ..harness.run_folder import RunFolder
 from ..harness.verdicts import Verdict
 from ..models.catalogue import DEFAULT_TARGETS
-from ..reports import json_report, terminal
+from ..reports import baseline_words, json_report, terminal
 from ..reports.progress import ProgressBar
 from ..strategies.scenarios import explore
+from .baseline import check as check_baseline
+from .baseline import settle
 from .console import console, readers_may_leave
 from .events import STDOUT, follower, saved_events
 from .project import chosen
@@ -47,9 +50,9 @@ def budget_seconds(text: str | None) -> float | None:
     return float(match.group(1)) * _SECONDS[match.group(2) or "s"]
 
 
-def exit_code(result: RunResult) -> ExitCode:
-    """Return 1 for findings, 2 when something is inconclusive, else 0."""
-    if any(finding.confirmed is not None for finding in result.findings):
+def exit_code(result: RunResult, accepted: frozenset[str] = frozenset()) -> ExitCode:
+    """Return 1 for findings that are not accepted, 2 when something is inconclusive, else 0."""
+    if any(finding.confirmed is not None and finding.id not in accepted for finding in result.findings):
         return ExitCode.FINDINGS
     verdicts = [verdict for candidate in result.candidates for verdict in candidate.verdicts.values()]
     return ExitCode.INCONCLUSIVE if Verdict.INCONCLUSIVE in verdicts else ExitCode.NOTHING_NEW
@@ -80,6 +83,8 @@ def run_command(
     show_wiring: bool = False,
     timeout: float = Limits().history,
     isolated: bool = True,
+    baseline: Path | None = None,
+    update_baseline: bool = False,
     generate: Explore = explore,
 ) -> None:
     """Run a campaign over `targets` (without any, over what `chosen` takes) and exit with its code.
@@ -90,6 +95,7 @@ def run_command(
         raise SixfoldError(
             f"unknown format {output_format!r}", place="--format", remedy=f"Use one of {', '.join(_FORMATS)}."
         )
+    check_baseline(baseline, update=update_baseline)
     options = Options(
         seed=seed, max_histories=max_histories, budget=budget_seconds(budget), invariants=invariants
     )
@@ -123,4 +129,13 @@ def run_command(
         messages.print(
             f"saved in {folder.path}; `sixfold report` writes issue texts, tests and pages", markup=False
         )
-    raise typer.Exit(exit_code(result))
+    held = settle(
+        baseline,
+        lambda: [Observed(f.id, f.signature.candidate, f.signature.code) for f in result.findings],
+        Scope(frozenset(candidate.name for candidate in result.candidates), invariants),
+        update=update_baseline,
+    )
+    if held is not None:
+        for line in (baseline_words.counts(held), *baseline_words.lines_of(held)):
+            messages.print(line, markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(exit_code(result, frozenset() if held is None else held.accepted))

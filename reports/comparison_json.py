@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ..harness.baseline import Sorted
 from ..harness.scenario import to_json
 from ..harness.sides.result import ComparisonResult, Difference
 from .comparison_words import title_of, verdict
@@ -16,28 +17,37 @@ from .side_by_side import parting
 COMPARISON_VERSION = 1
 
 
-def render(results: Sequence[ComparisonResult]) -> str:
-    """Return the results; equal results give equal bytes."""
-    data = {"sixfold_comparison": COMPARISON_VERSION, "comparisons": [_data(result) for result in results]}
+def render(results: Sequence[ComparisonResult], held: Sorted | None = None) -> str:
+    """Return the results, and how they stand to a baseline; equal results give equal bytes."""
+    data: dict[str, Any] = {
+        "sixfold_comparison": COMPARISON_VERSION,
+        "comparisons": [_data(result) for result in results],
+    }
+    if held is not None:
+        data["baseline"] = {
+            name: [entry.id for entry in getattr(held, name)]
+            for name in ("known", "new", "expired", "unobserved")
+        }
     return json.dumps(data, indent=2) + "\n"
 
 
 def _data(result: ComparisonResult) -> dict[str, Any]:
-    target = result.sides[-1].target
     return {
         "verdict": verdict(result),
         "seed": result.seed,
         "histories": result.histories,
         "complete": result.complete,
         "sides": [asdict(side) for side in result.sides],
-        "differences": [_difference(difference, target) for difference in result.differences],
+        "differences": [
+            _difference(difference, result.id_of(difference)) for difference in result.differences
+        ],
     }
 
 
-def _difference(difference: Difference, target: str) -> dict[str, Any]:
+def _difference(difference: Difference, identity: str) -> dict[str, Any]:
     parted = parting(difference.before, difference.after)
     return {
-        "id": difference.id(target),
+        "id": identity,
         "kind": difference.kind,
         "head": difference.head,
         "code": difference.code,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..harness.scenario import to_json
 from ..harness.sides.result import KINDS, ComparisonResult, Difference
-from .comparison_words import TITLES, packages, played, sureness, title_of, verdict
+from .comparison_words import TITLES, elsewhere, packages, played, sureness, title_of, verdict
 from .markdown import code_span, fenced
 from .plan import in_one_line
 from .side_by_side import parting
@@ -22,8 +22,10 @@ def marker(targets: Sequence[str]) -> str:
     return f"<!-- sixfold-pr {digest} -->"
 
 
-def comment(results: Sequence[ComparisonResult], known: Sequence[str] = ()) -> str:
-    """Return the comment. `known` are lines about accepted findings."""
+def comment(
+    results: Sequence[ComparisonResult], known: Sequence[str] = (), limit: int | None = _LONGEST
+) -> str:
+    """Return the comment, of at most `limit` characters. `known` are lines about accepted findings."""
     parts = [marker([side.target for result in results for side in result.sides[-1:]])]
     for result in results:
         parts.append(f"## Sixfold: {verdict(result)}")
@@ -41,22 +43,35 @@ def comment(results: Sequence[ComparisonResult], known: Sequence[str] = ()) -> s
             found = result.of_kind(kind)
             if found:
                 parts.append(f"### {TITLES[kind]}")
-                parts += [_told(difference) for difference in found]
+                parts += [_told(difference, result) for difference in found]
     if known:
-        parts += ["### Accepted findings", "\n".join(f"- {line}" for line in known)]
+        parts += ["### Accepted findings", "\n".join(f"- {code_span(line, 400)}" for line in known)]
     text = "\n\n".join(parts) + "\n"
-    if len(text) > _LONGEST:
-        text = text[:_LONGEST].rpartition("\n\n")[0] + "\n\nThe rest is in the job summary.\n"
+    if limit is not None and len(text) > limit:
+        return _cut(parts, limit)
     return text
 
 
-def _told(difference: Difference) -> str:
+def _cut(parts: Sequence[str], limit: int) -> str:
+    """Return as many whole parts as fit: what is cut inside a block would swallow what follows."""
+    rest = "The rest is in the job summary.\n"
+    room = limit - len(rest)
+    kept: list[str] = []
+    for part in parts:
+        room -= len(part) + 2
+        if room < 0:
+            break
+        kept.append(part)
+    return "\n\n".join([*kept, rest])
+
+
+def _told(difference: Difference, result: ComparisonResult) -> str:
     name = f"`{difference.code}`, {title_of(difference)}" if difference.code else title_of(difference)
     lines = [f"<details><summary>{name.replace('`', '')}</summary>", ""]
     if difference.detail:
         lines += [f"{code_span(difference.by)}: {code_span(difference.detail, 300)}", ""]
     lines += [
-        f"{sureness(difference)}.",
+        f"{sureness(difference)}{elsewhere(difference, result)}.",
         "",
         f"Plays: {code_span(in_one_line(difference.scenario), 600)}",
         "",

@@ -10,7 +10,7 @@ from .findings_in_words import counted
 TITLES: dict[DifferenceKind, str] = {
     "regressed": "Regressed",
     "newly inconclusive": "Newly inconclusive",
-    "changed": "Changed: both hold, and the model sees something else",
+    "changed": "Changed: the checks say the same, and the model sees something else",
     "fixed": "Fixed",
     "still violated": "Still violated",
 }
@@ -27,7 +27,19 @@ def verdict(result: ComparisonResult) -> str:
 def title_of(difference: Difference) -> str:
     """Return what is wrong, by the name of the check."""
     rule = rule_by_code(difference.code) if difference.code else None
-    return rule.title if rule else "the model sees something else"
+    if rule is not None:
+        return rule.title
+    random = difference.kind == "newly inconclusive"
+    return "the head is not deterministic" if random else "the model sees something else"
+
+
+def elsewhere(difference: Difference, result: ComparisonResult) -> str:
+    """Return what has become of the same check in other histories, to be added to a sentence."""
+    told = [
+        f"{other.kind} in {counted(other.count, 'history', 'histories')}"
+        for other in result.elsewhere(difference)
+    ]
+    return f"; elsewhere {', '.join(told)}" if told else ""
 
 
 def sureness(difference: Difference) -> str:

@@ -81,6 +81,19 @@ class ComparisonResult:
     sides: tuple[SideResult, ...]
     differences: tuple[Difference, ...]
 
+    def target_of(self, difference: Difference) -> str:
+        """Return the target of the head that a difference is about."""
+        return next(side.target for side in self.sides[1:] if side.label == difference.head)
+
+    def id_of(self, difference: Difference) -> str:
+        """Return the stable id of a difference: that of the same finding in `sixfold run`."""
+        return difference.id(self.target_of(difference))
+
+    def elsewhere(self, difference: Difference) -> list[Difference]:
+        """Return what else has become of the same check on the same head, in other histories."""
+        same = (d for d in self.differences if (d.head, d.code) == (difference.head, difference.code))
+        return [d for d in same if d.code and d.kind != difference.kind]
+
     def of_kind(self, kind: DifferenceKind, head: str = "") -> list[Difference]:
         """Return the differences of one kind (of one head), in the order of their codes."""
         return [d for d in self.differences if d.kind == kind and head in ("", d.head)]
