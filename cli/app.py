@@ -112,7 +112,8 @@ def run(
 @app.command()
 def replay(
     scenario: Annotated[
-        Path, typer.Argument(help="A scenario file, such as .sixfold/runs/latest/scenarios/SF-….json.")
+        Path,
+        typer.Argument(help="A scenario file, such as .sixfold/runs/latest/scenarios/SF-….json; - is stdin."),
     ],
     targets: Annotated[
         list[str] | None,

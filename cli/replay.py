@@ -12,11 +12,11 @@ from rich.text import Text
 from ..harness.candidate import CONTROL, Candidate
 from ..harness.deaths import Limits
 from ..harness.differential import Trial
-from ..harness.errors import ExitCode, SixfoldError
+from ..harness.errors import ExitCode, ScenarioFileError, SixfoldError
 from ..harness.harmless import harmless
 from ..harness.play import LaneName
 from ..harness.rules import rule_by_code
-from ..harness.scenario import load
+from ..harness.scenario import MAX_BYTES, Scenario, from_json, load
 from ..models.catalogue import CATALOGUE, MISSING
 from ..reports.picture import timeline
 from ..reports.plan import in_one_line
@@ -38,6 +38,23 @@ def _target(name: str, scenario: Path) -> str:
     return known.get(name, name)
 
 
+#: What stands for stdin on the command line.
+_STDIN = Path("-")
+
+
+def _read(path: Path) -> Scenario:
+    """Read a scenario from a file, or from stdin. Raises `ScenarioFileError` when there is none."""
+    if path != _STDIN:
+        return load(path)
+    try:
+        text = sys.stdin.buffer.read(MAX_BYTES).decode()
+    except UnicodeDecodeError as error:
+        raise ScenarioFileError(
+            f"not valid UTF-8: {error}", place="stdin", remedy="Give a scenario in JSON."
+        ) from error
+    return from_json(text, place="stdin")
+
+
 def replay_command(
     path: Path,
     targets: list[str],
@@ -51,7 +68,7 @@ def replay_command(
     chosen = next((name for name in lanes if name == lane), None)
     if chosen is None:
         raise SixfoldError(f"unknown lane {lane!r}", place="--lane", remedy=f"Use one of {', '.join(lanes)}.")
-    scenario = load(path)
+    scenario = _read(path)
     out = console(sys.stdout)
     violated = doubtful = False
     played: list[tuple[Candidate, Trial, tuple[str, ...], bool]] = []

@@ -34,8 +34,10 @@ _SHORT = {Verdict.INCONCLUSIVE: "inconcl."}
 _GOALS = ("injection", "compaction", "request edited", "came back after a skip", "summariser call")
 
 
-def print_result(console: Console, result: RunResult, *, replay: str) -> None:
-    """Print the outcome of a run. `replay` is the start of the command that replays a scenario."""
+def print_result(console: Console, result: RunResult, *, replay: str = "") -> None:
+    """Print the outcome of a run. `replay` is the start of the command that replays a scenario; without it
+    none is printed.
+    """
     called = labels([candidate.name for candidate in result.candidates])
     _print_matrix(console, result, called)
     _print_reached(console, result)
@@ -192,9 +194,10 @@ def _print_group(
     confirmation = _confirmation(first, candidate)
     say(console, f"{confirmation}; holds on the same history: {held}", 2)
     say(console, f"shows at {harmless(first.signature.by, 80)}; first seen in history {first.histories}", 2)
-    command = f"  {replay}/scenarios/{first.id}.json", shlex.quote(harmless(candidate.target, 400))
-    fits = len(" ".join(command)) <= console.width
-    console.print(Text((" " if fits else " \\\n    ").join(command), style="cyan"), soft_wrap=True)
+    if replay:
+        command = f"  {replay}/scenarios/{first.id}.json", shlex.quote(harmless(candidate.target, 400))
+        fits = len(" ".join(command)) <= console.width
+        console.print(Text((" " if fits else " \\\n    ").join(command), style="cyan"), soft_wrap=True)
     console.print()
 
 
