@@ -113,7 +113,7 @@ def run(
 def replay(
     scenario: Annotated[
         Path,
-        typer.Argument(help="A scenario file, such as .sixfold/runs/latest/scenarios/SF-….json; - is stdin."),
+        typer.Argument(help="A scenario file, such as RUN/scenarios/SF-….json; - is stdin."),
     ],
     targets: Annotated[
         list[str] | None,
@@ -211,6 +211,44 @@ def doctor(
     from .doctor import doctor_command
 
     doctor_command(target, histories=histories, output_format=format, timeout=timeout, isolated=isolate)
+
+
+@app.command()
+def audit(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            help="The middleware to mutate: a catalogue name, pkg.module:Name or path/to/file.py:name.",
+            show_default=False,
+        ),
+    ] = None,
+    mutate: Annotated[
+        bool,
+        typer.Option("--mutate", help="Make known mistakes in the middleware, and see who notices them."),
+    ] = False,
+    tests: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ARGUMENT",
+            help="What pytest is given, such as a path; may be repeated; without, what it takes by itself.",
+            show_default=False,
+        ),
+    ] = None,
+    max_histories: Annotated[int, typer.Option(min=1, help="Histories to play on each mutant.")] = 200,
+    max_mutants: Annotated[int, typer.Option(min=1, help="Mutants to run, spread over the rules.")] = 60,
+    format: Annotated[str, typer.Option(help="What --mutate prints: terminal or json.")] = "terminal",
+) -> None:
+    """Say what a project's own tests can see of its middleware: do they judge the fold, or the shape?"""
+    from .audit import audit_command
+
+    audit_command(
+        target,
+        tests=tests or (),
+        mutate=mutate,
+        histories=max_histories,
+        most=max_mutants,
+        output_format=format,
+    )
 
 
 @app.command("import")

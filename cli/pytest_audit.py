@@ -25,7 +25,7 @@ SCHEMA_VERSION = 1
 MEANINGS = {
     "folded": "an update went through a real reducer",
     "shape-only": "updates were looked at, and never folded",
-    "result ignored": "nobody looked at the updates, and nothing folded them",
+    "result ignored": "nobody looked into the updates, and nothing folded them",
     "no update": "the hooks returned nothing",
 }
 
