@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from . import endurance, fleet, lanes, length, machine, search
+from . import endurance, fleet, lanes, length, machine, search, start
 from .targets import Result
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Result]]] = {
@@ -18,6 +18,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Result]]] = {
     "length": length.run,
     "search": search.run,
     "fleet": fleet.run,
+    "start": start.run,
 }
 
 #: Those that take a quarter of an hour and more: run by name only.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic import TypeAdapter
@@ -156,11 +157,14 @@ def history_to_json(history: History) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
 
 
-_RECORDS: dict[str, TypeAdapter[Record]] = {name: TypeAdapter(cls) for name, cls in _RECORD_TYPES.items()}
+@cache
+def _reader(name: str) -> TypeAdapter[Record]:
+    """Return what reads records of this name; made when a history is read, as it takes its time."""
+    return TypeAdapter(_RECORD_TYPES[name])
 
 
 def _record(data: dict[str, Any]) -> Record:
-    return _RECORDS[data.pop("record")].validate_python(data)
+    return _reader(data.pop("record")).validate_python(data)
 
 
 def history_from_json(text: str) -> History:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +27,11 @@ SCHEMA_VERSION = 1
 MAX_BYTES = 2_000_000
 MAX_PROBLEMS = 20
 
-_STEPS: TypeAdapter[tuple[Step, ...]] = TypeAdapter(tuple[Annotated[Step, Field(discriminator="kind")], ...])
+
+@cache
+def _steps() -> TypeAdapter[tuple[Step, ...]]:
+    """Return what reads steps; made when a file is read, as it takes longer than all of this module."""
+    return TypeAdapter(tuple[Annotated[Step, Field(discriminator="kind")], ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,7 @@ def from_json(text: str, *, place: str = "scenario") -> Scenario:
     problems = [f"unknown key {key!r}" for key in sorted(set(data) - {"sixfold_scenario", "steps"})]
     steps: tuple[Step, ...] = ()
     try:
-        steps = _STEPS.validate_json(json.dumps(data.get("steps")))
+        steps = _steps().validate_json(json.dumps(data.get("steps")))
     except ValidationError as error:
         every = error.errors()
         more = [f"and {len(every) - MAX_PROBLEMS} more"] if len(every) > MAX_PROBLEMS else []
