@@ -6,17 +6,19 @@ Each rule takes a node and yields what may stand in its place.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 
-from ..harness.auditing import NODE_HOOKS
+# Nothing of LangChain may be imported from here: it may be what is to be mutated.
 from ..harness.harmless import harmless
 
 Rule = Callable[[ast.AST], Iterator[ast.AST]]
 
 _MESSAGE = "Message"
 _REMOVAL = "RemoveMessage"
+_HOOK = re.compile(r"a?(before|after)_(agent|model)")
 _METADATA = frozenset({"additional_kwargs", "name", "response_metadata"})
 _BOUNDS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Gt: ast.GtE,
@@ -69,7 +71,7 @@ def head_instead_of_tail(node: ast.AST) -> Iterator[ast.AST]:
     if (
         isinstance(node, ast.Call)
         and _called(node) == "range"
-        and _is_number(node.args[-1:] and node.args[-1], -1)
+        and any(_is_number(a, -1) for a in node.args[2:])
     ):
         yield ast.Call(ast.Name("reversed", ast.Load()), [deepcopy(node)], [])
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
@@ -159,12 +161,18 @@ def filter_dropped(node: ast.AST) -> Iterator[ast.AST]:
 
 def order_swapped(node: ast.AST) -> Iterator[ast.AST]:
     """Write the messages of an update in the opposite order."""
-    if isinstance(node, ast.List) and len(node.elts) > 1:
-        if any(_is_message(each) or isinstance(each, ast.Starred) for each in node.elts):
-            yield ast.List(list(reversed(deepcopy(node).elts)), ast.Load())
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        if isinstance(node.left, ast.List) or isinstance(node.right, ast.List):
-            yield ast.BinOp(deepcopy(node.right), ast.Add(), deepcopy(node.left))
+    if isinstance(node, ast.List) and len(node.elts) > 1 and any(map(_is_written, node.elts)):
+        yield ast.List(list(reversed(deepcopy(node).elts)), ast.Load())
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and _joins_lists(node):
+        yield ast.BinOp(deepcopy(node.right), ast.Add(), deepcopy(node.left))
+
+
+def _is_written(node: ast.AST) -> bool:
+    return _is_message(node) or isinstance(node, ast.Starred)
+
+
+def _joins_lists(node: ast.BinOp) -> bool:
+    return isinstance(node.left, ast.List) or isinstance(node.right, ast.List)
 
 
 def metadata_dropped(node: ast.AST) -> Iterator[ast.AST]:
@@ -183,9 +191,7 @@ def copy_dropped(node: ast.AST) -> Iterator[ast.AST]:
 
 def hook_skipped(node: ast.AST) -> Iterator[ast.AST]:
     """Do nothing at all."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.removeprefix("a") in {
-        hook.removeprefix("a") for hook in NODE_HOOKS
-    }:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _HOOK.fullmatch(node.name):
         changed = deepcopy(node)
         changed.body = [ast.Return(ast.Constant(None))]
         yield changed
@@ -279,7 +285,7 @@ def _shown(node: ast.AST) -> str:
 
 
 def mutants(source: str, classes: frozenset[str]) -> list[Mutant]:
-    """Return every mutant of the classes with these names, and of the functions beside them, in a fixed order.
+    """Return every mutant of the classes with these names, and of the functions beside them, in order.
 
     Raises `SyntaxError` when `source` is no Python.
     """

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from .environment import Environment
     from .errors import ScenarioFileError, SixfoldError, TargetError
     from .faults import Fault
-    from .folding import Folded, fold
+    from .folded import Folded
+    from .folding import fold
     from .scenario import Scenario, load
     from .steps import (
         AdvanceClock,
@@ -50,7 +51,7 @@ _MODULES = {
     "EditMessage": "steps",
     "Environment": "environment",
     "Fault": "faults",
-    "Folded": "folding",
+    "Folded": "folded",
     "InvariantViolation": "violation",
     "LateResults": "steps",
     "LoadTurn": "steps",

@@ -30,6 +30,7 @@ from .interrupts import is_the_users
 from .invariants.checks import SECOND_INSTANCE
 from .lanes.plain_model import PlainModel
 from .lanes.wiring import DELTAS, Wiring
+from .observed import ObservedSession
 from .session import Session
 from .steps import StackForm
 
@@ -134,6 +135,11 @@ class Agent:
     def session_type(self) -> type[Session]:
         """The kind of session that plays this agent."""
         return Session
+
+    @property
+    def observed_type(self) -> type[ObservedSession]:
+        """The kind of session that shows each model request to an observer."""
+        return ObservedSession
 
     @property
     def remark(self) -> str:

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, Literal
 
 import langgraph.channels  # so that its channels are there to be watched
@@ -75,7 +76,7 @@ for _name in (*_LOOKING, "get", "items", "keys", "values", "pop", "copy"):
 
 @dataclass(slots=True)
 class Told:
-    """What one test did: its hooks by name with the number of calls, and its updates by what became of them."""
+    """What one test did: its calls of each hook, and how many updates came of them, folded or looked at."""
 
     calls: dict[str, int] = field(default_factory=dict)
     updates: int = 0
@@ -179,11 +180,12 @@ class Watch:
         """Watch classes of middleware as soon as they are defined, such as in a test."""
         wrap = self._wrap_hooks
 
-        def init_subclass(cls: type[Any], **options: Any) -> None:
+        def init_subclass(cls: Any, /, **options: Any) -> None:
             super(AgentMiddleware, cls).__init_subclass__(**options)
             wrap(cls)
 
-        AgentMiddleware.__init_subclass__ = classmethod(init_subclass)  # type: ignore[assignment,method-assign]
+        hook: Any = classmethod(init_subclass)
+        AgentMiddleware.__init_subclass__ = hook  # type: ignore[method-assign]
 
     def _wrap_channel(self, cls: type[Any]) -> None:
         update = cls.__dict__.get("update")
@@ -280,9 +282,9 @@ def _subclasses(cls: type[Any]) -> Iterator[type[Any]]:
 
 def _in_a_graph() -> bool:
     """Tell whether the caller's caller is a node of a running graph: LangGraph's own code is on the stack."""
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         if str(frame.f_globals.get("__name__", "")).startswith("langgraph.pregel"):
             return True
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return False

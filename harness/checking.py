@@ -37,7 +37,9 @@ def check(
     candidate = as_candidate(thing)
     agent = _agent(candidate, direct=lane == "reducer")
     trial = try_out(agent, scenario, lane=lane, invariants=invariants, comparing=comparing)
-    violated = sorted(trial.violated().values(), key=lambda item: (item.violation.record, item.violation.code))
+    violated = sorted(
+        trial.violated().values(), key=lambda item: (item.violation.record, item.violation.code)
+    )
     if violated:
         first = violated[0].violation
         raise violation(candidate, first.code, first.detail, scenario, trial.history, first.record)

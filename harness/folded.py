@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from langchain_core.messages import BaseMessage
 
@@ -143,7 +144,7 @@ class Folded:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What a strict provider rejects in the tool calls that the model is shown, and the history had not."""
+        """What a strict provider rejects in the tool calls that the model is shown, unless it was so before."""
         before = {(code, call) for code, call, _ in tool_problems(_views(self.history))}
         found = tool_problems(_views(self.shown))
         return tuple(detail for code, call, detail in found if (code, call) not in before)
@@ -176,4 +177,4 @@ class Folded:
 
 
 def _rising(numbers: Sequence[int]) -> bool:
-    return all(a < b for a, b in zip(numbers, numbers[1:], strict=False))
+    return all(a < b for a, b in pairwise(numbers))

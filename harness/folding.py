@@ -75,7 +75,9 @@ def fold(
     if not model.heard:
         return Folded(tuple(before["messages"]), tuple(state["messages"]))
     asked = model.heard[0]
-    system = asked[0] if asked and isinstance(asked[0], SystemMessage) and not _stored(asked[0], state) else None
+    system = (
+        asked[0] if asked and isinstance(asked[0], SystemMessage) and not _stored(asked[0], state) else None
+    )
     return Folded(
         tuple(before["messages"]),
         tuple(state["messages"]),

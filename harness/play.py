@@ -42,7 +42,6 @@ from .steps import (
 )
 from .threads import SecondThread, lane_of
 from .undisturbed import undisturbed
-from .whole.session import observed
 
 LaneName = Literal["reducer", "graph"]
 
@@ -109,7 +108,7 @@ class Player:
         if make is None:
             make = agent.session_type
             if on_request is not None:
-                make = partial(observed(agent.session_type), on_request)
+                make = partial(agent.observed_type, on_request)
         self._observed = on_request is not None
         self._session: Session = make(
             candidate.name,

@@ -5,6 +5,8 @@ What is recorded of it stays with it; it matters for what the instances carry ov
 
 from __future__ import annotations
 
+from typing import Any
+
 from .agent import Agent
 from .client import Client
 from .history import Requested, TurnEnded
@@ -16,15 +18,16 @@ from .reviewer import answer_all
 from .session import Session
 from .steps import OtherThread, UserTurn
 from .tokens import mentions
-from .whole.agent import WholeAgent
-from .whole.lane import WholeLane
-from .whole.session import WholeSession
 
 
 def lane_of(agent: Agent, session: Session, *, thread: str = "history") -> ReducerLane | GraphLane:
     """Return the lane that `session` is named for, at the beginning of a thread."""
-    if isinstance(agent, WholeAgent) and isinstance(session, WholeSession):
-        return WholeLane(agent, session, thread=thread)
+    if agent.graph_only:
+        from .whole.lane import WholeLane  # who plays no whole agents need not wait for it
+
+        whole: Any = agent
+        its_session: Any = session
+        return WholeLane(whole, its_session, thread=thread)
     return (ReducerLane if session.history.lane == "reducer" else GraphLane)(agent, session, thread=thread)
 
 

@@ -36,7 +36,7 @@ def run_pytest(folder: Path, *arguments: str, plugin: bool = True) -> subprocess
 
 
 #: A middleware in the style of the article: a reminder takes the id of the latest user message.
-REMINDER = '''
+REMINDER = """
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import HumanMessage, SystemMessage
 
@@ -55,9 +55,9 @@ class Reminder(AgentMiddleware):
                 HumanMessage(target.content, id=f"{target.id}__user"),
             ]
         }
-'''
+"""
 
-HISTORY = '''
+HISTORY = """
 from langchain_core.messages import AIMessage, HumanMessage
 
 HISTORY = [
@@ -65,10 +65,10 @@ HISTORY = [
     AIMessage("done", id="a1"),
     HumanMessage("remove the subtitles", id="m2"),
 ]
-'''
+"""
 
 #: The two tests of the article, in its style: one asserts the shape, one folds.
-SHAPE = '''
+SHAPE = """
 from history import HISTORY
 from reminder import Reminder
 
@@ -77,9 +77,9 @@ def test_reminder_takes_an_id_and_words_follow():
     first, second = Reminder().before_agent({"messages": HISTORY}, None)["messages"]
     assert second.id == f"{first.id}__user"
     assert first.additional_kwargs["reminder"]
-'''
+"""
 
-FOLDS = '''
+FOLDS = """
 from history import HISTORY
 from langgraph.graph.message import add_messages
 from reminder import Reminder
@@ -89,4 +89,4 @@ def test_the_question_stays_the_last_one():
     update = Reminder().before_agent({"messages": HISTORY}, None)
     folded = add_messages(HISTORY, update["messages"])
     assert [m.content for m in folded if m.type == "human"][-1] == "remove the subtitles"
-'''
+"""

@@ -20,11 +20,12 @@ from ..environment import Environment
 from ..errors import TargetError
 from ..faults import FaultKind, FaultPlace
 from ..lanes.foreign import ForeignWiring
+from ..observed import ObservedSession
 from ..script import CalledTool
 from ..session import Session
 from ..steps import StackForm
 from .model import WholeAgentModel
-from .session import WholeSession
+from .session import ObservedWholeSession, WholeSession
 from .trying import Nodes, try_agent
 
 #: What can happen around a graph that nothing of ours stands in: its dependencies fail, the process dies.
@@ -53,6 +54,11 @@ class WholeAgent(Agent):
     def session_type(self) -> type[Session]:
         """The kind of session that plays this agent."""
         return WholeSession
+
+    @property
+    def observed_type(self) -> type[ObservedSession]:
+        """The kind of session that shows each model request to an observer."""
+        return ObservedWholeSession
 
     @property
     def remark(self) -> str:

@@ -171,8 +171,3 @@ class WholeSession(Session):
 
 class ObservedWholeSession(ObservedSession, WholeSession):
     """A session of a whole agent whose model requests an observer sees."""
-
-
-def observed(kind: type[Session]) -> type[ObservedSession]:
-    """Return the kind of session that does the same and shows each model request to an observer."""
-    return ObservedWholeSession if issubclass(kind, WholeSession) else ObservedSession

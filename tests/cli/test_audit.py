@@ -13,7 +13,7 @@ from sixfold.models.resolve import resolve
 from ..suites import FOLDS, HISTORY, REMINDER, SHAPE, run_pytest, write
 from .conftest import Sixfold
 
-MORE = '''
+MORE = """
 import asyncio
 from history import HISTORY
 from langchain.agents import create_agent
@@ -63,7 +63,7 @@ def test_by_its_parent():
     assert Loud().before_agent({"messages": HISTORY}, None)["messages"]
 def test_with_a_fixture(fold): assert fold(Reminder(), HISTORY, update=proposed()).order_kept
 def test_no_hook(): assert Reminder()
-'''
+"""
 
 EXPECTED = {
     "folded": "renamed_reducer named_arguments message_by_message channel graph decorated with_a_fixture",
@@ -135,7 +135,9 @@ def test_the_head_scan_lives_under_the_shape_and_dies_under_the_fold(
     monkeypatch.chdir(suite)
     target = "reminder.py:Reminder"
     [(path, classes, head)] = [
-        each for each in all_mutants(sources_of(resolve(target)), 99) if each[2].rule == "head-instead-of-tail"
+        each
+        for each in all_mutants(sources_of(resolve(target)), 99)
+        if each[2].rule == "head-instead-of-tail"
     ]
     told = {}
     for tests in ("test_shape.py", "test_folds.py"):

@@ -1,6 +1,8 @@
 """Each mutation makes its mistake, at its place, and nothing else."""
 
 import ast
+import subprocess
+import sys
 
 import pytest
 
@@ -18,9 +20,17 @@ CASES = [
     ("head-instead-of-tail", "for m in reversed(ms): f(m)", "for m in ms: f(m)"),
     ("head-instead-of-tail", "return ms[-1]", "return ms[0]"),
     ("head-instead-of-tail", "return ms[::-1]", "return ms"),
-    ("head-instead-of-tail", "return range(len(ms) - 1, -1, -1)", "return reversed(range(len(ms) - 1, -1, -1))"),
+    (
+        "head-instead-of-tail",
+        "return range(len(ms) - 1, -1, -1)",
+        "return reversed(range(len(ms) - 1, -1, -1))",
+    ),
     ("append-instead-of-replace", "return HumanMessage('x', id=i)", "return HumanMessage('x')"),
-    ("id-derived-anew", "return messages.AIMessage('x', id=i)", "return messages.AIMessage('x', id=f'{i}-anew')"),
+    (
+        "id-derived-anew",
+        "return messages.AIMessage('x', id=i)",
+        "return messages.AIMessage('x', id=f'{i}-anew')",
+    ),
     ("removal-dropped", "return [RemoveMessage(id=A), *kept]", "return [*kept]"),
     ("removal-dropped", "return [RemoveMessage(id=m.id) for m in ms]", "return []"),
     ("removal-dropped", "return [*[RemoveMessage(id=m.id) for m in ms], s]", "return [s]"),
@@ -30,7 +40,11 @@ CASES = [
     ("bound-moved", "return len(ms) >= self.limit", "return len(ms) > self.limit"),
     ("guard-dropped", "if not ms: return None", "pass"),
     ("filter-dropped", "return [m for m in ms if ours(m)]", "return [m for m in ms]"),
-    ("order-swapped", "return [HumanMessage('a'), HumanMessage('b')]", "return [HumanMessage('b'), HumanMessage('a')]"),
+    (
+        "order-swapped",
+        "return [HumanMessage('a'), HumanMessage('b')]",
+        "return [HumanMessage('b'), HumanMessage('a')]",
+    ),
     ("order-swapped", "return [s] + ms", "return ms + [s]"),
     ("metadata-dropped", "return HumanMessage('x', name='summary', id=i)", "return HumanMessage('x', id=i)"),
     ("copy-dropped", "return list(ms)", "return ms"),
@@ -85,3 +99,10 @@ def test_mutants_are_numbered_and_every_one_differs() -> None:
     assert len(set(texts)) == len(texts)
     with pytest.raises(LookupError):
         mutated(REMINDER, frozenset({"Reminder"}), "head-instead-of-tail", 99)
+
+
+def test_langchain_itself_can_be_mutated() -> None:
+    # What is imported before the mutation is installed stays as it is.
+    script = "import sys, sixfold.cli.mutant; print(sorted({'langchain', 'langgraph'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

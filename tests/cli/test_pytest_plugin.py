@@ -1,4 +1,4 @@
-"""The pytest plugin in suites of others: options, scenario files, fixtures, xdist, and nothing unless asked."""
+"""The pytest plugin in suites of others: options, scenario files, fixtures, and nothing unless asked."""
 
 import json
 import subprocess
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sixfold.harness.scenario import Scenario, to_json
 from sixfold.harness.faults import Fault
+from sixfold.harness.scenario import Scenario, to_json
 from sixfold.harness.steps import UserTurn
 
-from ..suites import PLUGIN, REMINDER, HISTORY, run_pytest, write
+from ..suites import HISTORY, PLUGIN, REMINDER, run_pytest, write
 
 PLAIN = Scenario((UserTurn(),))
 #: The bug #4667: one injection is skipped, and the next attaches to the first message.
@@ -33,13 +33,18 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_the_plugin_imports_nothing_but_pytest() -> None:
-    script = f"import sys, pytest; before = set(sys.modules); import {PLUGIN}; print(sorted(set(sys.modules) - before))"
+    script = (
+        f"import sys, pytest; before = set(sys.modules); import {PLUGIN}; "
+        "print(sorted(set(sys.modules) - before))"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert all(name.startswith("'sixfold") for name in done.stdout.strip("[]\n").split(", ")), done.stdout
 
 
 def test_scenario_files_are_tests_on_each_target(corpus: Path) -> None:
-    done = run_pytest(corpus, "-v", "--sixfold", "deerflow", "--sixfold", "deerflow-4667", "corpus", "-k", "json")
+    done = run_pytest(
+        corpus, "-v", "--sixfold", "deerflow", "--sixfold", "deerflow-4667", "corpus", "-k", "json"
+    )
     assert "2 failed, 2 passed" in done.stdout, done.stdout + done.stderr
     assert "corpus/4667.sixfold.json::deerflow-4667 FAILED" in done.stdout
     assert "deerflow-4667 violates 2.id-rewrite: the words of u1" in done.stdout
@@ -90,7 +95,7 @@ def test_a_target_that_cannot_be_loaded_fails_with_the_reason(tmp_path: Path) ->
     assert "Traceback" not in done.stdout
 
 
-FIXTURES = '''
+FIXTURES = """
 import pytest
 from history import HISTORY
 from reminder import Reminder
@@ -111,7 +116,7 @@ def test_environment(sixfold_environment):
     assert environment.new_id() != environment.new_id()
     assert environment.model.invoke(HISTORY).content.startswith("Recap:")
     assert environment.clock.now().year > 2000
-'''
+"""
 
 
 def test_fixtures(tmp_path: Path) -> None:
@@ -119,12 +124,18 @@ def test_fixtures(tmp_path: Path) -> None:
     done = run_pytest(tmp_path)
     assert "1 failed, 2 passed" in done.stdout, done.stdout + done.stderr
     assert "folded by sixfold" in done.stdout
-    assert 'state:    [user id=m1 "make me a product intro…"] [model id=a1 "done"] [system id=m2 "Be brief."]' in done.stdout
+    assert (
+        'state:    [user id=m1 "make me a product intro…"] [model id=a1 "done"] [system id=m2 "Be brief."]'
+        in done.stdout
+    )
 
 
 def test_nothing_is_done_unless_asked(tmp_path: Path) -> None:
     (tmp_path / "notes.json").write_text("{}")
-    write(tmp_path, test_it="import sys\ndef test_it(): assert not {'langchain', 'sixfold.harness'} & set(sys.modules)\n")
+    write(
+        tmp_path,
+        test_it="import sys\ndef test_it(): assert not {'langchain', 'sixfold.harness'} & set(sys.modules)\n",
+    )
     done = run_pytest(tmp_path)
     assert "1 passed" in done.stdout, done.stdout
     assert "audit" not in done.stdout

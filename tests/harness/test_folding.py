@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, SummarizationMiddleware
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, SummarizationMiddleware, hook_config
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
@@ -30,7 +30,10 @@ class Writes(AgentMiddleware[Any, Any, Any]):
 
 
 def test_the_bug_of_the_article_and_its_fix() -> None:
-    for first, words, kept in (("first", "make me a product intro video", False), ("last", "remove the subtitles", True)):
+    for first, words, kept in (
+        ("first", "make me a product intro video", False),
+        ("last", "remove the subtitles", True),
+    ):
         folded = fold(DynamicContextMiddleware(loose_environment(), first_injection=first), HISTORY)  # type: ignore[arg-type]
         assert (folded.last_user, folded.order_kept, folded.no_orphans) == (words, kept, True)
         assert not folded.lost
@@ -114,10 +117,9 @@ def test_middleware_with_asynchronous_hooks_only() -> None:
 
 def test_a_middleware_that_ends_the_run_shows_the_model_nothing() -> None:
     class Ends(AgentMiddleware[Any, Any, Any]):
+        @hook_config(can_jump_to=["end"])
         def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
             return {"jump_to": "end"}
-
-        before_agent.__can_jump_to__ = ["end"]  # type: ignore[attr-defined]
 
     folded = fold(Ends(), HISTORY)
     assert folded.request is None

@@ -58,7 +58,7 @@ def test_a_target_is_named_where_an_import_path_names_it() -> None:
         ([], "empty"),
         (3, "a int is not middleware"),
         (dict, "the class dict is not middleware"),
-        (lambda: Counts(), "not middleware"),
+        (lambda *_: Counts(), "not middleware"),
         (lambda a, b: Counts(), "not middleware"),
     ],
 )
