@@ -11,12 +11,13 @@ LINT_PATHS := $(FOLDERS) $(wildcard tests benchmarks)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/installed
 FILES := $(VENV)/files
+DOCS := $(VENV)/docs
 # The links of a strict editable install are kept in build/. They may have been deleted with it.
 LINKS := $(wildcard build/__editable__.sixfold-*)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-slow corpus proof witness systems browser lint format bench wheel clean FORCE
+.PHONY: help run test test-slow corpus proof witness systems browser lint format bench docs wheel clean FORCE
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -60,12 +61,16 @@ browser: $(INSTALLED) ## prove the HTML report in Chromium: make browser ARGS="-
 bench: $(INSTALLED) ## run the benchmarks
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+docs: $(DOCS) ## build the documentation into site/; a warning is an error
+	@$(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
 wheel: $(INSTALLED) ## build a wheel into dist/
 	@rm -rf build/lib build/bdist.*
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist
 
 clean: ## delete what make, the tests and the tools made; run folders in .sixfold/ stay
-	@rm -rf $(VENV) .witness build dist *.egg-info .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
+	@rm -rf $(VENV) .witness build dist site *.egg-info .hypothesis .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
 	@find $(LINT_PATHS) -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # ---------------------------------------------------------------- environment
@@ -85,6 +90,11 @@ $(INSTALLED): pyproject.toml $(FILES) $(if $(LINKS),,FORCE)
 $(FILES): FORCE | $(BIN)/python
 	@find $(FOLDERS) -type f ! -name '*.pyc' | sort > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+# The extra `docs` alone: what Sixfold itself needs is installed.
+$(DOCS): $(INSTALLED)
+	@$(PIP) install $$($(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])")
+	@touch $@
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from langchain.agents.middleware import AgentMiddleware
+
 from ..harness.candidate import Candidate
 from ..harness.environment import Environment
 from ..harness.errors import SixfoldError, TargetError
@@ -67,7 +69,7 @@ def sources_of(candidate: Candidate) -> Sources:
         members = list(candidate.build(environment))
     for member in members:
         for cls in type(member).__mro__:
-            path = _file_of(cls)
+            path = None if cls in AgentMiddleware.__mro__ else _file_of(cls)
             if path is not None and (cls is type(member) or path.is_relative_to(Path.cwd())):
                 files.setdefault(path, set()).add(cls.__name__)
     if not files:

@@ -181,7 +181,7 @@ class Watch:
         wrap = self._wrap_hooks
 
         def init_subclass(cls: Any, /, **options: Any) -> None:
-            super(AgentMiddleware, cls).__init_subclass__(**options)
+            super(AgentMiddleware, cls).__init_subclass__(**options)  # type: ignore[misc]
             wrap(cls)
 
         hook: Any = classmethod(init_subclass)

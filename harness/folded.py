@@ -144,7 +144,10 @@ class Folded:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What a strict provider rejects in the tool calls that the model is shown, unless it was so before."""
+        """What a strict provider rejects in the tool calls that the model is shown.
+
+        What was wrong in the history already is left out.
+        """
         before = {(code, call) for code, call, _ in tool_problems(_views(self.history))}
         found = tool_problems(_views(self.shown))
         return tuple(detail for code, call, detail in found if (code, call) not in before)
