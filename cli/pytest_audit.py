@@ -82,7 +82,7 @@ class Audit:
                 "tests_without_hooks": self._without,
                 "tests": [{"test": name, **told} for name, told in sorted(self._tests.items())],
             }
-            write_atomically(path, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+            write_atomically(path, json.dumps(data, indent=1) + "\n")
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the section."""

@@ -60,7 +60,9 @@ def test_every_package_is_typed(wheel: Path) -> None:
     assert {package for package in packages if f"{package}/py.typed" not in installed} == set()
 
 
-def test_the_command_is_installed(wheel: Path) -> None:
+def test_command_and_pytest_plugin_are_installed(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         [entry_points] = [name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt")]
-        assert "sixfold = sixfold.cli.app:main" in archive.read(entry_points).decode()
+        text = archive.read(entry_points).decode()
+    assert "[console_scripts]\nsixfold = sixfold.cli.app:main\n" in text
+    assert "[pytest11]\nsixfold = sixfold.cli.pytest_plugin\n" in text

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import HumanMessage
@@ -107,6 +108,20 @@ def test_failures_of_two_checks_are_told_apart_by_their_class() -> None:
     history = check(DEERFLOW, Scenario((UserTurn(),))).history
     other = violation(DEERFLOW_4667, "6.recall", "it forgets", one.scenario, history, 0)
     assert type(other) is not type(one)
+
+
+def test_one_failure_does_not_hide_another() -> None:
+    history = check(DEERFLOW, Scenario((UserTurn(),))).history
+
+    @settings(FEW, phases=[Phase.generate, Phase.shrink])
+    @given(code=st.sampled_from(("2.reorder", "6.recall")))
+    def holds(code: str) -> None:
+        raise violation(DEERFLOW_4667, code, "as planned", Scenario(), history, 0)
+
+    with pytest.raises(ExceptionGroup) as raised:
+        holds()
+    codes = [error.code for error in raised.value.exceptions if isinstance(error, InvariantViolation)]
+    assert sorted(codes) == ["2.reorder", "6.recall"]
 
 
 def test_machines_of_different_candidates_have_different_names() -> None:
