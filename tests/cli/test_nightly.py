@@ -153,6 +153,7 @@ def test_findings_without_a_ledger_is_an_error(tmp_path: Path) -> None:
     assert "there is no ledger yet" in done.stderr
 
 
+@pytest.mark.slow
 def test_emitted_issues_are_never_written_twice(tmp_path: Path) -> None:
     arguments = ("nightly", "deerflow-4667", "--budget", "20s", "--emit-issues", "issues")
     sixfold(*arguments, folder=tmp_path)

@@ -174,7 +174,7 @@ TARGET = Candidate(name="context", build=lambda environment: [Dies(environment)]
     [
         ("__import__('os')._exit(3)", "exit"),
         ("scribble()", "garbled"),
-        ("while True: continue", "hang"),
+        pytest.param("while True: continue", "hang", marks=pytest.mark.slow),
     ],
 )
 def test_a_head_that_dies_is_newly_inconclusive(
