@@ -58,7 +58,8 @@ def _watch(tests: Sequence[str]) -> ExitCode:
     """Run the tests under the audit, as pytest prints it."""
     from . import pytest_plugin
 
-    plugins = [] if _is_entry_point() else ["-p", pytest_plugin.__name__]
+    # By its module: where Sixfold is not installed, or another copy of it, there is no entry point of this one.
+    plugins = ["-p", "no:sixfold", "-p", pytest_plugin.__name__]
     command = [sys.executable, "-m", "pytest", "-q", *plugins, "--sixfold-audit", *tests]
     code = subprocess.run(command, check=False).returncode
     if code == _NO_TESTS:
@@ -66,15 +67,6 @@ def _watch(tests: Sequence[str]) -> ExitCode:
             "pytest found no tests", place=" ".join(tests) or ".", remedy="Name them: --tests PATH"
         )
     return ExitCode.NOTHING_NEW if code == 0 else ExitCode.FINDINGS
-
-
-def _is_entry_point() -> bool:
-    """Tell whether pytest loads the plugin by itself: it does where Sixfold is installed."""
-    from importlib.metadata import entry_points
-
-    from . import pytest_plugin
-
-    return any(found.value == pytest_plugin.__name__ for found in entry_points(group="pytest11"))
 
 
 def _mutate(target: str, tests: Sequence[str], *, histories: int, most: int, output_format: str) -> None:

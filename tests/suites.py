@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 
 PLUGIN = "sixfold.cli.pytest_plugin"
@@ -17,10 +16,9 @@ def write(folder: Path, **files: str) -> None:
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
 
 
-def run_pytest(folder: Path, *arguments: str, plugin: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run pytest in the folder; the plugin is named where no installed distribution does."""
-    known = any(found.value == PLUGIN for found in entry_points(group="pytest11"))
-    named = ["-p", PLUGIN] if plugin and not known else []
+def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest in the folder, with the plugin by its module, whether or not it is an entry point."""
+    named = ["-p", "no:sixfold", "-p", PLUGIN]
     # Where Hypothesis takes itself to run on a CI server it has other defaults.
     environment = {name: value for name, value in os.environ.items() if name not in ("CI", "GITHUB_ACTIONS")}
     environment |= {"PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "200"}
