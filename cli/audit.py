@@ -58,7 +58,7 @@ def _watch(tests: Sequence[str]) -> ExitCode:
     """Run the tests under the audit, as pytest prints it."""
     from . import pytest_plugin
 
-    # By its module: where Sixfold is not installed, or another copy of it, there is no entry point of this one.
+    # By its module: where Sixfold is not installed there is no entry point, and another copy has its own.
     plugins = ["-p", "no:sixfold", "-p", pytest_plugin.__name__]
     command = [sys.executable, "-m", "pytest", "-q", *plugins, "--sixfold-audit", *tests]
     code = subprocess.run(command, check=False).returncode
