@@ -1,5 +1,6 @@
 """Settings of the suite: `slow` tests run only when asked for, and nothing generated is left behind."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -40,3 +41,8 @@ def serialisers_for_their_flaw(request: pytest.FixtureRequest) -> Iterator[None]
     parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
     with serialisers_for(getattr(parameters.get("item"), "code", "")):
         yield
+
+
+# A shell that runs the tests in the background has Ctrl-C ignored, and some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

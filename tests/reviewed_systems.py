@@ -113,10 +113,6 @@ REVIEWED: dict[tuple[str, str], str] = {
         "Real: the question ages out during a long tool loop. Rule R1 keeps the first prompt of the session, "
         "not the current one."
     ),
-    ("gemini.rolling", "4.rejected-request"): (
-        "Arguable: a client delivered a result twice; once its call is folded, each copy gets a call, under "
-        "one id, as the published function does it."
-    ),
     ("gemini.rolling", "5.regenerated"): (
         "Arguable: a client delivered a result twice, and the second copy is folded into the summary of the "
         "first."

@@ -93,12 +93,15 @@ def duplicate_result(reading: Reading, since: int) -> Iterator[Violation]:
 def hole(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield hook folds after which what is left is not the end of the conversation.
 
-    The words of the current turn may be kept from before a cut: that is a rescue, not a hole.
+    The words of the current turn may be kept from before a cut: that is a rescue, not a hole. Where the user
+    has sent an old message again, that message is the turn's request.
     """
     for change in reading.changes_since(since):
         if not change.by_hook or not change.gone:
             continue
         words = reading.ledger.words_at(change.fold.turn, change.record)
+        if not words:
+            words = tuple(v.says for v in change.before if v.says and v.role == "human")[-1:]
         left = {view.says for view in change.fold.state} - set(words)
         order = [view.says for view in change.before if view.says]
         first_kept = next((i for i, token in enumerate(order) if token in left), len(order))

@@ -133,6 +133,7 @@ def test_night_without_targets_that_load_is_an_error(ledger: FindingsLedger, tmp
         run_night(plan("nowhere:At"), ledger, Spool(folder), in_this_process)
 
 
+@pytest.mark.slow
 def test_two_workers_play_a_night(tmp_path: Path) -> None:
     done = sixfold("nightly", "deerflow-4667", "--budget", "25s", "--workers", "2", folder=tmp_path)
     assert done.returncode == 1, done.stderr

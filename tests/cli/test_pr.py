@@ -15,7 +15,12 @@ from sixfold.models import deerflow
 
 from .conftest import Sixfold
 
-SOURCE = Path(deerflow.__file__).read_text(encoding="utf-8").replace("from ..harness", "from sixfold.harness")
+SOURCE = (
+    Path(deerflow.__file__)
+    .read_text(encoding="utf-8")
+    .replace("from ..harness", "from sixfold.harness")
+    .replace("from .", "from sixfold.models.")
+)
 FIXED = (
     SOURCE
     + """

@@ -240,7 +240,7 @@ WRONG = {
     "def make(model, checkpointer): return 5": "returned an int, which is neither",
     "def make(model, checkpointer): pass": "returned nothing, which is neither",
     "def make(model, checkpointer): return [5]": "Return the compiled graph",
-    "def make(environment): return 5": "Return YourMiddleware(...), or a list of them",
+    "def make(environment): return 5": "or a list of them in the order of create_agent",
     "def make(model, checkpointer): return graph_of(MessagesState, sleeps).compile()": "of virtual time",
     "def make(model, checkpointer): raise RuntimeError('no key')": "RuntimeError: no key",
     "def make(model, checkpointer, city): return builder.compile()": "cannot supply the argument city",
