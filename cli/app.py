@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from .nights.commands import nights
-from .options import Baseline, Isolate, Timeout, UpdateBaseline
+from .options import Baseline, Invariants, Isolate, Timeout, UpdateBaseline
 from .side_commands import sides
 
 app = typer.Typer(
@@ -66,10 +66,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    invariant: Annotated[
-        list[int] | None,
-        typer.Option(min=1, max=6, help="Judge only this invariant; may be repeated.", show_default=False),
-    ] = None,
+    invariant: Invariants = None,
     report_dir: Annotated[Path, typer.Option(help="Where run folders are made.")] = Path(".sixfold/runs"),
     format: Annotated[str, typer.Option(help="What to print: terminal or json.")] = "terminal",
     events: Annotated[

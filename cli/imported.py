@@ -15,7 +15,6 @@ from rich.text import Text
 from ..harness.checkpoints import Unread, from_checkpoints, is_database
 from ..harness.checkpoints_postgres import from_postgres
 from ..harness.errors import SixfoldError
-from ..harness.faults import FaultKind, FaultPlace
 from ..harness.foreign import Conversation, from_dump
 from ..harness.harmless import harmless
 from ..harness.postgres_url import is_url, read_url
@@ -25,6 +24,7 @@ from ..harness.run_folder import write_together
 from ..harness.scenario import Scenario, to_json
 from ..reports.terminal import say
 from .console import console
+from .given import Given
 from .run import run_command
 
 
@@ -90,27 +90,8 @@ def import_command(
             output_format="terminal",
             timeout=timeout,
             isolated=isolated,
-            generate=_Given(distinct),
+            generate=Given(distinct),
         )
-
-
-class _Given:
-    """Hands over given scenarios in the place of generated ones."""
-
-    def __init__(self, scenarios: Sequence[Scenario]) -> None:
-        self._left = iter(scenarios)
-
-    def __call__(
-        self,
-        visit: Callable[[Scenario], None],
-        *,
-        seed: int,
-        count: int,
-        kinds: frozenset[FaultKind],
-        places: frozenset[FaultPlace],
-    ) -> None:
-        for _, scenario in zip(range(count), self._left, strict=False):
-            visit(scenario)
 
 
 _Found = tuple[list[Conversation], list[Unread]]

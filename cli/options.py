@@ -21,6 +21,10 @@ Isolate = Annotated[
         help="Play targets that are not in the catalogue in a process of their own, under a watchdog.",
     ),
 ]
+Invariants = Annotated[
+    list[int] | None,
+    typer.Option(min=1, max=6, help="Judge only this invariant; may be repeated.", show_default=False),
+]
 Baseline = Annotated[
     Path | None,
     typer.Option(

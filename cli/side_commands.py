@@ -7,9 +7,26 @@ from typing import Annotated
 
 import typer
 
-from .options import Baseline, Timeout, UpdateBaseline
+from .options import Baseline, Invariants, Timeout, UpdateBaseline
 
 sides = typer.Typer()
+
+Seed = Annotated[int, typer.Option(help="The same seed gives the same scenarios.")]
+Histories = Annotated[int, typer.Option(min=1, help="Scenarios to play on each side.")]
+Budget = Annotated[str | None, typer.Option(help="Be done after this time, such as 90s or 2m.")]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KIND",
+        help="Exit with 1 for this kind of difference: regressed, changed, fixed, still-violated, "
+        "newly-inconclusive, none. May be repeated; regressed without.",
+        show_default=False,
+    ),
+]
+Format = Annotated[str, typer.Option(help="What to print: terminal, markdown, json or github.")]
+ReportDir = Annotated[
+    Path, typer.Option(help="Where the comment, the summary, JSON and scenarios are written.")
+]
 
 
 @sides.command()
@@ -22,28 +39,13 @@ def compare(
             "env=NAME:VALUE.",
         ),
     ],
-    seed: Annotated[int, typer.Option(help="The same seed gives the same scenarios.")] = 0,
-    max_histories: Annotated[int, typer.Option(min=1, help="Scenarios to play on each side.")] = 1000,
-    budget: Annotated[str | None, typer.Option(help="Be done after this time, such as 90s or 2m.")] = "2m",
-    invariant: Annotated[
-        list[int] | None,
-        typer.Option(min=1, max=6, help="Judge only this invariant; may be repeated.", show_default=False),
-    ] = None,
-    fail_on: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KIND",
-            help="Exit with 1 for this kind of difference: regressed, changed, fixed, still-violated, "
-            "newly-inconclusive, none. May be repeated; regressed without.",
-            show_default=False,
-        ),
-    ] = None,
-    format: Annotated[
-        str, typer.Option(help="What to print: terminal, markdown, json or github.")
-    ] = "terminal",
-    report_dir: Annotated[
-        Path, typer.Option(help="Where the comment, the summary, JSON and scenarios are written.")
-    ] = Path(".sixfold/compare"),
+    seed: Seed = 0,
+    max_histories: Histories = 1000,
+    budget: Budget = "2m",
+    invariant: Invariants = None,
+    fail_on: FailOn = None,
+    format: Format = "terminal",
+    report_dir: ReportDir = Path(".sixfold/compare"),
     baseline: Baseline = None,
     update_baseline: UpdateBaseline = False,
     timeout: Timeout = 20.0,
@@ -111,28 +113,13 @@ def pr(
             metavar="CMD", help="A command that is run in both worktrees first.", show_default=False
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same scenarios.")] = 0,
-    max_histories: Annotated[int, typer.Option(min=1, help="Scenarios to play on each side.")] = 1000,
-    budget: Annotated[str | None, typer.Option(help="Be done after this time, such as 90s or 2m.")] = "2m",
-    invariant: Annotated[
-        list[int] | None,
-        typer.Option(min=1, max=6, help="Judge only this invariant; may be repeated.", show_default=False),
-    ] = None,
-    fail_on: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KIND",
-            help="Exit with 1 for this kind of difference: regressed, changed, fixed, still-violated, "
-            "newly-inconclusive, none. May be repeated; regressed without.",
-            show_default=False,
-        ),
-    ] = None,
-    format: Annotated[
-        str, typer.Option(help="What to print: terminal, markdown, json or github.")
-    ] = "terminal",
-    report_dir: Annotated[
-        Path, typer.Option(help="Where the comment, the summary, JSON and scenarios are written.")
-    ] = Path(".sixfold/compare"),
+    seed: Seed = 0,
+    max_histories: Histories = 1000,
+    budget: Budget = "2m",
+    invariant: Invariants = None,
+    fail_on: FailOn = None,
+    format: Format = "terminal",
+    report_dir: ReportDir = Path(".sixfold/compare"),
     baseline: Baseline = None,
     update_baseline: UpdateBaseline = False,
     comment: Annotated[

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..harness.errors import SixfoldError
+from ..harness.orphans import lives
 
 _PREFIX = "sixfold-worktrees-"
 
@@ -63,21 +64,11 @@ def copy_untracked(repository: Path, worktree: Path) -> None:
             shutil.copy2(source, copy)
 
 
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
 def _forget_orphans(repository: Path) -> None:
     """Remove what a command left behind that was killed before it could."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if pid.isdecimal() and not _alive(int(pid)):
+        if pid.isdecimal() and not lives(int(pid)):
             shutil.rmtree(folder, ignore_errors=True)
     git(repository, "worktree", "prune")
 

@@ -8,7 +8,7 @@ Source of the format: `langgraph.checkpoint.sqlite`, `langgraph.checkpoint.serde
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,9 +109,32 @@ def _check(database: sqlite3.Connection, place: str) -> None:
 def _threads(
     database: sqlite3.Connection, place: str, thread: str | None, skipped: list[Unread]
 ) -> Iterator[Conversation]:
-    rows = database.execute(_NEWEST, (thread,)).fetchall()
+    return read_each(
+        database.execute(_NEWEST, (thread,)).fetchall(),
+        lambda name, newest: _conversation(database, place, name, newest),
+        place=place,
+        thread=thread,
+        others=lambda: [str(row[0]) for row in database.execute(_NEWEST + " LIMIT 5", (None,))],
+        skipped=skipped,
+    )
+
+
+def read_each(
+    rows: Sequence[tuple[Any, Any]],
+    read: Callable[[Any, Any], Conversation],
+    *,
+    place: str,
+    thread: str | None,
+    others: Callable[[], list[str]],
+    skipped: list[Unread],
+) -> Iterator[Conversation]:
+    """Yield the conversation of each thread: `rows` are their names, each with its newest checkpoint.
+
+    Raises `SixfoldError` when the one `thread` that is wanted is not there (`others` names some that are) or
+    cannot be read; of all threads, those that cannot are `skipped`.
+    """
     if thread is not None and not rows:
-        known = [str(row[0]) for row in database.execute(_NEWEST + " LIMIT 5", (None,))]
+        known = others()
         raise SixfoldError(
             f"there is no thread {thread!r}",
             place=place,
@@ -119,7 +142,7 @@ def _threads(
         )
     for name, newest in rows:
         try:
-            yield _conversation(database, place, name, newest)
+            yield read(name, newest)
         except SixfoldError as error:
             if thread is not None:
                 raise

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .checkpoints import Unread, decoded, none_read, whole
+from .checkpoints import Unread, decoded, none_read, read_each, whole
 from .errors import SixfoldError
 from .foreign import MAX_BYTES, Conversation, bounded, too_large
 from .harmless import harmless
@@ -173,21 +173,14 @@ def _of_another_kind(cause: str, place: str) -> SixfoldError:
 def _threads(
     database: Connection[Any], place: str, thread: str | None, skipped: list[Unread]
 ) -> Iterator[Conversation]:
-    rows = database.execute(_NEWEST, {"thread": thread, "most": None}).fetchall()
-    if thread is not None and not rows:
-        known = [row[0] for row in database.execute(_NEWEST, {"thread": None, "most": 5}).fetchall()]
-        raise SixfoldError(
-            f"there is no thread {thread!r}",
-            place=place,
-            remedy=f"There are {', '.join(known)}, …" if known else "There are no threads at all.",
-        )
-    for name, newest in rows:
-        try:
-            yield _conversation(database, place, name, newest)
-        except SixfoldError as error:
-            if thread is not None:
-                raise
-            skipped.append(Unread(name, error.cause))
+    return read_each(
+        database.execute(_NEWEST, {"thread": thread, "most": None}).fetchall(),
+        lambda name, newest: _conversation(database, place, name, newest),
+        place=place,
+        thread=thread,
+        others=lambda: [row[0] for row in database.execute(_NEWEST, {"thread": None, "most": 5}).fetchall()],
+        skipped=skipped,
+    )
 
 
 def _conversation(database: Connection[Any], place: str, name: str, newest: str) -> Conversation:

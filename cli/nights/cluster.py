@@ -47,7 +47,7 @@ def crew_of(address: str) -> Crew:
     def work_through(spool: Spool, _workers: int, until: float | None, look: Callable[[], None]) -> None:
         with _cluster(distributed, address) as client:
             waiting = {}
-            for path in sorted(spool.folder.glob("*.shard.json"), key=_number):
+            for path in spool.shards():
                 shard = spool.take(path)
                 future = client.submit(
                     play_elsewhere,
@@ -65,10 +65,6 @@ def crew_of(address: str) -> Crew:
         look()
 
     return work_through
-
-
-def _number(path: Path) -> int:
-    return int(path.name.partition(".")[0])
 
 
 def _gather(waiting: dict[Any, int], spool: Spool, until: float | None, look: Callable[[], None]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,9 +11,10 @@ from ...harness.deaths import Limits
 from ...harness.events import Options
 from ...harness.nights.entries import Entry
 from ...harness.run_folder import RunFolder, write_atomically
-from ...harness.scenario import Scenario, from_json
+from ...harness.scenario import from_json
 from ...reports import markdown
 from ...reports.stored_run import load_run
+from ..given import Given
 from ..quiet import quiet
 from ..subjects import subjects
 
@@ -36,15 +37,11 @@ def write_issues(
 
 def _text_of(entry: Entry, targets: Sequence[str], timeout: float) -> str | None:
     """Play the witness once more, as a run does, and return its report; None when it does not fail now."""
-
-    def generate(visit: Callable[[Scenario], None], **_: object) -> None:
-        visit(from_json(entry.known.scenario))
-
     with TemporaryDirectory() as base, quiet():
         with subjects(targets, isolated=True, limits=Limits(history=timeout)) as opened:
             folder = RunFolder(Path(base), "run")
             campaign = Campaign(opened, Options(max_histories=1), [folder])
-            campaign.run(generate)
+            campaign.run(Given([from_json(entry.known.scenario)]))
         run = load_run(folder.path)
         found = next((finding for finding in run.findings if finding.id == entry.id), None)
         return None if found is None else markdown.render(found, run)

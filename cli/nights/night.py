@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...harness.deaths import Limits
@@ -70,18 +70,16 @@ def run_night(
     began = time.monotonic()
     night = Night(ledger.begin_night(plan.day, plan.revision, plan.targets))
     replayed = _replay(plan, ledger, night)
-    base = _shared(plan, ledger)
-    spool.share(base)
+    spool.share(_shared(plan, ledger, night))
     counted: set[int] = set()
     until = time.time() + plan.seconds
 
     def look() -> None:
-        for result in spool.results():
-            if result.number not in counted:
-                counted.add(result.number)
-                night.new += ledger.record(night.number, result)
-                night.histories += result.histories
-                spool.share(replace(_shared(plan, ledger), left_out=tuple(night.killers)))
+        for result in spool.results(counted):
+            counted.add(result.number)
+            night.new += ledger.record(night.number, result)
+            night.histories += result.histories
+            spool.share(_shared(plan, ledger, night))
         going_on = sum(
             now.histories for n in handed_out if n not in counted and (now := spool.now(n)) is not None
         )
@@ -101,7 +99,7 @@ def run_night(
             if not lost:
                 break
             spool.take_back()
-            spool.share(replace(_shared(plan, ledger), left_out=tuple(night.killers)))
+            spool.share(_shared(plan, ledger, night))
     except KeyboardInterrupt:
         night.interrupted = True
         look()
@@ -141,7 +139,7 @@ def _shards(plan: Plan, night: Night, first: int, seconds: float, ledger: Findin
     ]
 
 
-def _shared(plan: Plan, ledger: FindingsLedger) -> Shard:
+def _shared(plan: Plan, ledger: FindingsLedger, night: Night) -> Shard:
     """Return what all workers should know."""
     known = tuple(entry.known for entry in ledger.findings() if entry.status not in ("fixed", "closed"))
     return Shard(
@@ -152,6 +150,7 @@ def _shared(plan: Plan, ledger: FindingsLedger) -> Shard:
         known=known,
         settled=ledger.settled(),
         reached=tuple(ledger.novelties()),
+        left_out=tuple(night.killers),
     )
 
 

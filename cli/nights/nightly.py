@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 import typer
 from rich.progress import BarColumn, Progress, TextColumn
 
-from ...harness.errors import ExitCode
+from ...harness.errors import ExitCode, SixfoldError
 from ...harness.nights.ledger import FindingsLedger
 from ...models.catalogue import DEFAULT_TARGETS
 from ...reports.nights import print_night
@@ -22,6 +21,7 @@ from ..console import console, readers_may_leave
 from ..project import chosen
 from ..run import budget_seconds
 from ..signals import ended_by_signals
+from ..worktrees import commit_of
 from .canary import watch_the_canary
 from .crew import work_through
 from .issues import write_issues
@@ -31,10 +31,9 @@ from .night import Crew, Night, Plan, run_night, spool_of
 def revision() -> str:
     """Return the commit of the working folder; `none` outside of a repository, or without git."""
     try:
-        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.SubprocessError):
+        return commit_of(Path.cwd(), "HEAD")
+    except SixfoldError:
         return "none"
-    return done.stdout.strip()
 
 
 def exit_code(night: Night) -> ExitCode:

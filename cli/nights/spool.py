@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +29,11 @@ class Now:
 
     histories: int
     scenario: str
+
+
+def number_of(path: Path) -> int:
+    """Return the number of the shard that a file of the spool belongs to."""
+    return int(path.name.partition(".")[0])
 
 
 class Spool:
@@ -62,17 +68,22 @@ class Spool:
 
     def take_back(self) -> None:
         """Take back all shards, whether they were played or not."""
-        for path in self.folder.glob("*.shard.json"):
+        for path in self.shards():
             path.unlink()
 
     def give(self, result: ShardResult) -> None:
         """Hand in the result of a shard: whole or not at all."""
         write_atomically(self.folder / f"{result.number}.result.json", result_to_json(result))
 
-    def results(self) -> list[ShardResult]:
-        """Return all results so far, in the order of their numbers."""
-        paths = sorted(self.folder.glob("*.result.json"), key=lambda path: int(path.name.partition(".")[0]))
-        return [result_from_json(path.read_text(encoding="utf-8")) for path in paths]
+    def results(self, known: Container[int] = ()) -> list[ShardResult]:
+        """Return the results so far but those of `known` shards, in the order of their numbers."""
+        paths = sorted(self.folder.glob("*.result.json"), key=number_of)
+        new = (path for path in paths if number_of(path) not in known)
+        return [result_from_json(path.read_text(encoding="utf-8")) for path in new]
+
+    def shards(self) -> list[Path]:
+        """Return the files of the shards that are handed out, in the order of their numbers."""
+        return sorted(self.folder.glob("*.shard.json"), key=number_of)
 
     def now(self, number: int) -> Now | None:
         """Return what a worker is playing, or played last; None when it has not begun."""

@@ -23,6 +23,10 @@ class Case:
     code: str
     held: bool = False
 
+    def invariants(self, otherwise: tuple[int, ...] = ()) -> tuple[int, ...]:
+        """Return the invariant that shows the case; `otherwise`, where no check does."""
+        return (int(self.code[0]),) if self.code else otherwise
+
 
 @dataclass(slots=True)
 class Witness:

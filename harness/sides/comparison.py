@@ -154,7 +154,7 @@ class Comparison:
         """Tell whether the scenario is a witness of the case."""
         if self._spent() > 1:
             return False
-        invariants = (int(case.code[0]),) if case.code else self._options.invariants
+        invariants = case.invariants(self._options.invariants)
         outcomes = self._look(
             scenario, (0, case.head), invariants=invariants, comparing=case.code in COMPARED
         )
@@ -194,8 +194,10 @@ class Comparison:
         confirmed: bool | None,
     ) -> Difference:
         base, head = self._lockstep.subjects[0], self._lockstep.subjects[case.head]
-        how = {"invariants": (int(case.code[0]),) if case.code else (), "comparing": case.code in COMPARED}
-        before, after = (subject.trial(scenario, **how) for subject in (base, head))  # type: ignore[arg-type]
+        invariants, comparing = case.invariants(), case.code in COMPARED
+        before, after = (
+            subject.trial(scenario, invariants=invariants, comparing=comparing) for subject in (base, head)
+        )
         blamed = before if case.kind == "fixed" else after
         found = next((item for (code, _), item in blamed.violated().items() if code == case.code), None)
         return Difference(
@@ -236,11 +238,12 @@ class Comparison:
         """Tell whether the real graph shows the case; None where it is about what the model sees only."""
         if not case.code:
             return None
-        how = {"invariants": (int(case.code[0]),), "comparing": case.code in COMPARED}
-        base, head = (
-            {key.code for key in self._lockstep.subjects[number].compare_lanes(scenario, **how).violated}  # type: ignore[arg-type]
-            for number in (0, case.head)
+        invariants, comparing = case.invariants(), case.code in COMPARED
+        pair = (self._lockstep.subjects[number] for number in (0, case.head))
+        both = (
+            subject.compare_lanes(scenario, invariants=invariants, comparing=comparing) for subject in pair
         )
+        base, head = ({key.code for key in compared.violated} for compared in both)
         wanted = {"regressed": (False, True), "fixed": (True, False), "still violated": (True, True)}
         return (case.code in base, case.code in head) == wanted[case.kind]
 
