@@ -47,7 +47,7 @@ class FakeChatModel(BaseChatModel):
 
     def attach(self, session: Session | None) -> None:
         """Let the model speak for `session` until it is attached to another."""
-        self.session = session
+        self.__dict__["session"] = session  # an assignment goes through pydantic, in each history anew
         if self.scripted is not None:
             self.scripted.attach(session)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta, timezone
+from types import TracebackType
 from typing import Any
 
 try:
@@ -67,18 +67,30 @@ class VirtualClock:
         """Stand in for `time.sleep`: the time passes at once."""
         self.advance(seconds=max(0.0, float(seconds)))
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
+    def running(self) -> AbstractContextManager[None]:
         """Make the whole process see virtual time inside the block; blocks may be nested."""
-        if self._travellers:
-            yield
-            return
-        real_sleep = time.sleep
-        with travel(self._now.timestamp(), tick=False) as traveller:
-            self._travellers.append(traveller)
-            time.sleep = self.sleep  # type: ignore[assignment]
-            try:
-                yield
-            finally:
-                time.sleep = real_sleep
-                self._travellers.pop()
+        return _NOTHING if self._travellers else _Travel(self, self._travellers)
+
+
+_NOTHING = nullcontext()
+
+
+class _Travel(AbstractContextManager[None]):
+    """The time of the process is that of a clock, and so is `time.sleep`."""
+
+    def __init__(self, clock: VirtualClock, travellers: list[Any]) -> None:
+        self._clock = clock
+        self._travellers = travellers
+
+    def __enter__(self) -> None:
+        self._travel = travel(self._clock.now().timestamp(), tick=False)
+        self._travellers.append(self._travel.start())
+        self._real_sleep = time.sleep
+        time.sleep = self._clock.sleep  # type: ignore[assignment]
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        time.sleep = self._real_sleep
+        self._travellers.pop()
+        self._travel.stop()

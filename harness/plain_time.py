@@ -9,7 +9,7 @@ _NANOSECONDS = 1_000_000_000
 
 
 class travel:
-    """Show the instant `destination` (seconds since the epoch) inside the block. Time stands still."""
+    """Show the instant `destination` (seconds since the epoch) from `start` to `stop`. Time stands still."""
 
     def __init__(self, destination: float, *, tick: bool = False) -> None:
         self._now = destination
@@ -19,13 +19,15 @@ class travel:
         """Show another instant from now on."""
         self._now = destination
 
-    def __enter__(self) -> travel:
+    def start(self) -> travel:
+        """Show the instant from now on."""
         for name in ("time", "time_ns"):
             self._real[name] = getattr(time, name)
         time.time = lambda: self._now
         time.time_ns = lambda: int(self._now * _NANOSECONDS)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def stop(self) -> None:
+        """Show the real time again."""
         for name, real in self._real.items():
             setattr(time, name, real)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Literal, Protocol
 
@@ -136,15 +136,16 @@ class Player:
         """The harness's own account of the history so far."""
         return self._session.ledger
 
-    @contextmanager
-    def lending(self) -> Iterator[None]:
-        """Borrow the messages of the script inside the block, in which no other history goes on."""
-        self._session.lends = self._session.history.lane == "reducer" and not self._observed
+    def perform_alone(self, steps: Iterable[Step]) -> None:
+        """Perform steps while no other history goes on: the messages of the script are lent, not copied."""
+        session = self._session
+        session.lends = session.history.lane == "reducer" and not self._observed
         try:
-            yield
+            for step in steps:
+                self.perform(step)
         finally:
-            self._session.lends = False
-            self._session.lines.take_back()
+            session.lends = False
+            session.lines.take_back()
 
     def in_virtual_time(self) -> AbstractContextManager[None]:
         """Return a context in which the process sees this history's clock."""
@@ -310,9 +311,7 @@ def play(
     clock = VirtualClock()
     with undisturbed(), clock.running():
         player = Player(agent, lane=lane, rewinds=rewinds, clock=clock, on_request=on_request, make=make)
-        with player.lending():
-            for step in scenario.steps:
-                player.perform(step)
+        player.perform_alone(scenario.steps)
     for call in after_play:
         call()
     return player

@@ -31,6 +31,9 @@ from .views import ViewBook, Views
 #: A turn may call the model this many times more than its script has rounds before it is stopped.
 SPARE_MODEL_CALLS = 20
 
+#: What nobody says before the first turn.
+_NOTHING_SAID = Rehearsal(Script(0, ()))
+
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
 
@@ -77,7 +80,7 @@ class Session:
         self._shares = not hooked and lane == "reducer"  # nobody changes what others are shown
         #: Whether messages of the script are lent to the history, which is the only one that goes on.
         self.lends = False
-        self._rehearsal = Rehearsal(Script(0, ()))
+        self._rehearsal = _NOTHING_SAID
         self._rehearsals: list[Rehearsal] = []
         self.lines = SaidLines(self.book)
         self._plan = FaultPlan((), world)
