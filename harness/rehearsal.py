@@ -32,6 +32,14 @@ class Look(NamedTuple):
     nested: tuple[str, ...]
 
 
+class Loaded(NamedTuple):
+    """What a checkpoint gives back of a message: itself, its nested fields, whether it looks the same."""
+
+    message: Any
+    nested: tuple[str, ...]
+    same: bool
+
+
 class Line(NamedTuple):
     """A message (or the dict or tuple that stands for one), the utterance it carries, and its look.
 
@@ -41,11 +49,19 @@ class Line(NamedTuple):
     message: Any
     utterance: Utterance | None
     look: Look | None
-    loaded: dict[str, Any]
+    loaded: dict[str, Loaded]
 
     def said_anew(self) -> Any:
         """Return a copy of the message."""
         return deepcopy(self.message) if self.look is None else copy_of(self.message, self.look.nested)
+
+    def keep_loaded(self, stored: str, message: Any) -> Loaded:
+        """Keep `message`, which a checkpoint gave back of this one in the format `stored`."""
+        is_message = isinstance(message, BaseMessage)
+        same = is_message and self.look is not None and message.__dict__ == self.look.fields
+        kept = Loaded(message, nested_in(message) if is_message else (), same)
+        self.loaded[stored] = kept
+        return kept
 
 
 def _line(spoken: Spoken) -> Line:

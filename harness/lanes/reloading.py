@@ -30,14 +30,14 @@ def reloaded(messages: Sequence[Any], stored: Stored, lines: SaidLines) -> list[
         if line is None:
             others.append(place)
             continue
-        if stored not in line.loaded:
-            line.loaded[stored] = _through([line.message], stored)[0]
-        again = line.loaded[stored]
-        if not isinstance(again, BaseMessage):
-            given[place] = copied(again)
+        again = line.loaded.get(stored)
+        if again is None:
+            again = line.keep_loaded(stored, _through([line.message], stored)[0])
+        if not isinstance(again.message, BaseMessage):
+            given[place] = copied(again.message)
             continue
-        given[place] = copy_of(again)
-        if line.look is not None and again.__dict__ == line.look.fields:
+        given[place] = copy_of(again.message, again.nested)
+        if again.same:
             lines.add(given[place], line)
     if others:
         for place, message in zip(others, _through([given[at] for at in others], stored), strict=True):
