@@ -44,6 +44,10 @@ class _Idle:
 class DeterministicLoop(asyncio.BaseEventLoop):
     """An asyncio event loop on a virtual clock."""
 
+    # Of `BaseEventLoop`: what is to be called next, and the timers.
+    _ready: deque[Any]
+    _scheduled: list[Any]
+
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__()
         self._clock = clock
@@ -52,6 +56,12 @@ class DeterministicLoop(asyncio.BaseEventLoop):
         self._held: deque[tuple[Holding, Callable[[], None]]] = deque()
         self._holding: Holding = "inline"
         self._on_expiry: Callable[[], None] | None = None
+        self._tasks_made = 0
+
+    def create_task(self, *args: Any, **more: Any) -> asyncio.Task[Any]:
+        """Make a task, and count it."""
+        self._tasks_made += 1
+        return super().create_task(*args, **more)
 
     def hold(self, late: bool, on_expiry: Callable[[], None]) -> None:
         """Hold executor work back from now on, to be done `late` or never.
@@ -113,16 +123,25 @@ class DeterministicLoop(asyncio.BaseEventLoop):
 
     def run(self, main: Coroutine[Any, Any, T]) -> T:
         """Run `main` to its end, then late work; cancel whatever it left behind."""
+        self._tasks_made = 0
+        ended = False
         try:
-            return self.run_until_complete(main)
+            result = self.run_until_complete(main)
+            ended = True
         finally:
             self.finish_late_work()
             self.release()
-            left = asyncio.all_tasks(self)
-            for task in left:
-                task.cancel()
-            if left:
-                self.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+            alone = self._tasks_made == 1 and not self._ready and not self._scheduled
+            if not (ended and alone):  # going through all tasks of the process takes as long as a short turn
+                self._cancel_what_is_left()
+        return result
+
+    def _cancel_what_is_left(self) -> None:
+        left = asyncio.all_tasks(self)
+        for task in left:
+            task.cancel()
+        if left:
+            self.run_until_complete(asyncio.gather(*left, return_exceptions=True))
 
     def __del__(self) -> None:
         """There is nothing to close, so nothing to warn of."""
