@@ -24,6 +24,15 @@ class PlainTarget:
     arguments: tuple[tuple[str, str], ...] | None = None
 
 
+#: How modules are called that are loaded from files.
+LOADED = "_sixfold_target_"
+
+
+def is_from_a_file(module: str) -> bool:
+    """Tell whether a module of this name was loaded from a file that a target names."""
+    return module.startswith(LOADED)
+
+
 #: The argument that only Sixfold can supply.
 ENVIRONMENT = "environment"
 

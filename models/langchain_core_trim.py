@@ -14,8 +14,8 @@ from langchain_core.messages import trim_messages
 
 from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
+from ..harness.nodes import as_middleware
 from .installed import source
-from .nodes import as_middleware
 
 
 def build(environment: Environment) -> Sequence[Middleware]:

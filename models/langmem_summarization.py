@@ -13,8 +13,8 @@ from langmem.short_term import SummarizationNode
 
 from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
+from ..harness.nodes import as_middleware
 from .installed import source
-from .nodes import as_middleware
 
 
 def build(environment: Environment) -> Sequence[Middleware]:

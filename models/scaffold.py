@@ -14,7 +14,7 @@ from typing import Any
 from langchain_core.runnables import Runnable
 
 from ..harness.errors import TargetError
-from .supply import Call, call_of
+from ..harness.supply import Call, call_of
 
 #: The longest annotation or default that is quoted in a comment.
 _LONGEST = 80
@@ -87,7 +87,7 @@ def _constructing(cls: type[Any], call: Call, target: str, name: str, stem: str)
     if not lines:
         made = f"{called}()"
     if issubclass(cls, Runnable):
-        imports.add("from sixfold.models.nodes import as_middleware")
+        imports.add("from sixfold.harness.nodes import as_middleware")
         made = f"as_middleware({made})"
     fill_in = _FILL_IN if call.missing else ""
     factory = (

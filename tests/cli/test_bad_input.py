@@ -59,7 +59,7 @@ BAD: dict[str, tuple[tuple[str, ...], tuple[str, str, str]]] = {
     "class of something else": (("run", "things.py:Plain"), ("Plain", "things.py:Plain", "AgentMiddleware")),
     "number": (("run", "things.py:number"), ("int", "things.py:number", "AgentMiddleware")),
     "empty list": (("run", "things.py:empty"), ("list", "things.py:empty", "AgentMiddleware")),
-    "list of other things": (("run", "things.py:mixed"), ("list", "things.py:mixed", "AgentMiddleware")),
+    "list of other things": (("run", "things.py:mixed"), ("an int", "things.py:mixed", "AgentMiddleware")),
     "function of two arguments": (("run", "things.py:two"), ("2 required", "things.py:two", "def build(")),
     "factory of nothing": (("run", "things.py:nothing"), ("returned nothing", "things.py:nothing", "Return")),
     "factory of numbers": (("run", "things.py:numbers"), ("int", "things.py:numbers", "Return")),

@@ -14,9 +14,9 @@ from sixfold.harness.history import Fold, Requested
 from sixfold.harness.plain import PlainTarget
 from sixfold.harness.play import play
 from sixfold.harness.steps import Restart, UserTurn
+from sixfold.harness.supply import BY_ANNOTATION, SUPPLIES, arguments, wiring_of
 from sixfold.models.catalogue import CATALOGUE
 from sixfold.models.resolve import resolve
-from sixfold.models.supply import BY_ANNOTATION, SUPPLIES, arguments, wiring_of
 
 from ..flaws.base import Base
 from ..helpers import agent_of, scenario_of

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from langchain.agents.middleware import ClearToolUsesEdit
 from langgraph.store.memory import InMemoryStore
 
-from ..harness.environment import Environment
-from ..harness.errors import TargetError
+from .environment import Environment
+from .errors import TargetError
+from .plain import is_from_a_file
 
 
 class Supply(NamedTuple):
@@ -177,14 +178,15 @@ class Call(NamedTuple):
 def arguments(cls: type[Any], target: str) -> tuple[Argument, ...]:
     """Return the constructor arguments to supply, in order.
 
-    Raises `TargetError`, with the factory to write, when a required argument is unknown.
+    `target` is what names the class on the command line, empty when nothing does. Raises `TargetError`, with
+    the factory to write, when a required argument is unknown.
     """
     call = call_of(cls, target)
     if call.missing:
         raise TargetError(
             f"cannot supply the constructor argument{'s' * (len(call.missing) > 1)} "
             f"{', '.join(parameter.name for parameter in call.missing)} of {cls.__name__}",
-            place=target,
+            place=target or cls.__name__,
             remedy=factory_remedy(cls, target),
         )
     return call.supplied
@@ -201,7 +203,7 @@ def call_of(cls: type[Any], target: str) -> Call:
     except (TypeError, ValueError) as error:
         raise TargetError(
             f"the constructor of {cls.__name__} cannot be inspected: {error}",
-            place=target,
+            place=target or cls.__name__,
             remedy=factory_remedy(cls, target),
         ) from error
     supplied: list[Argument] = []
@@ -225,11 +227,12 @@ def factory_remedy(cls: type[Any], target: str) -> str:
     """Return the advice that shows the factory to write for `cls`."""
     module = cls.__module__
     where = f"    from {module} import {cls.__name__}\n\n"
-    if module.startswith("_sixfold_target_"):
+    if is_from_a_file(module):
         where = f"    # in the file of {cls.__name__}\n"
+    written = f"`sixfold init {target}` writes a file in which only these are to be filled in. Or write"
     return (
-        f"`sixfold init {target}` writes a file in which only these are to be filled in. Or write a factory "
-        "and name it as the target (my_candidate.py:build):\n\n"
+        f"{written if target else 'Write'} a factory, and name it as the target (my_candidate.py:build) or "
+        "hand it over in a test:\n\n"
         f"{where}"
         "    def build(environment):\n"
         f"        return {cls.__name__}(...)  # environment.model, .clock, .state, .token_counter"

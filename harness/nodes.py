@@ -19,7 +19,7 @@ from langchain_core.runnables import Runnable
 from langgraph.config import get_config
 from typing_extensions import NotRequired  # noqa: UP035  Python 3.10 has it only here
 
-from ..harness.candidate import Middleware
+from .candidate import Middleware
 
 if TYPE_CHECKING:
     Request = ModelRequest[Any]
