@@ -17,7 +17,7 @@ from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.pregel import Pregel
-from typing_extensions import Required, TypedDict  # noqa: UP035  Python 3.10 has the first only here
+from typing_extensions import Required, TypedDict
 
 from .brought import put_in_place
 from .candidate import Candidate, Middleware

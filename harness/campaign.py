@@ -58,7 +58,7 @@ class Explore(Protocol):
 
 def seed_of_round(seed: int, number: int) -> int:
     """Return the seed of a round: a stable function of the run's seed and the round's number."""
-    return int.from_bytes(hashlib.sha256(f"{seed}/{number}".encode()).digest()[:6])
+    return int.from_bytes(hashlib.sha256(f"{seed}/{number}".encode()).digest()[:6], "big")
 
 
 def _candidate_of(thing: Candidate | Subject) -> Candidate:

@@ -8,6 +8,7 @@ Source of the format: `langgraph.checkpoint.sqlite`, `langgraph.checkpoint.serde
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -85,7 +86,8 @@ def from_checkpoints(path: Path, thread: str | None = None) -> tuple[list[Conver
 
 def _opened(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)
+    if sys.version_info >= (3, 11):  # before, only the library's own limit
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)
     # A schema may hold views and functions: what it brings along must not run.
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("PRAGMA query_only = ON")

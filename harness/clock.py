@@ -26,7 +26,7 @@ except ImportError:
 SHOWS_DATETIME = travel.__module__.startswith("time_machine")
 
 #: Environments that are compared may have Python 3.10, which has no `datetime.UTC`.
-UTC = timezone.utc  # noqa: UP017
+UTC = timezone.utc
 
 #: Every history begins at this instant.
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
 from langchain_core.runnables import Runnable
 from langgraph.config import get_config
-from typing_extensions import NotRequired  # noqa: UP035  Python 3.10 has it only here
+from typing_extensions import NotRequired
 
 from .candidate import Middleware
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import Enum
 
 
-class Verdict(str, Enum):  # noqa: UP042  environments that are compared may have Python 3.10
+class Verdict(str, Enum):
     """What is known of an invariant for a candidate. `WAIVED` holds apart from declared exceptions."""
 
     HOLDS = "holds"

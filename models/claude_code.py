@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from ..harness.candidate import Candidate, Contract
+from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from .claude_code_context import (
     KIND,
@@ -43,7 +42,7 @@ SHARE = 0.8
 SCALE = 1_000
 
 
-class Compaction(AgentMiddleware[Any, Any, Any]):
+class Compaction(Middleware):
     """Replaces the conversation by a summary in the first user message (rules A4 and A5).
 
     `window` is in tokens, and `share` the part of it that may be filled; neither threshold is public.
@@ -165,7 +164,7 @@ def _candidate(
     compaction: type[Compaction] = Compaction,
     reminder: type[FirstReminder] = FirstReminder,
 ) -> Candidate:
-    def build(environment: Environment) -> list[AgentMiddleware[Any, Any, Any]]:
+    def build(environment: Environment) -> list[Middleware]:
         return [
             compaction(environment, window=WINDOW // SCALE),
             reminder(environment),

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest
+from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
 
+from ..harness.candidate import Middleware
 from ..harness.environment import Environment
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _latest_words(messages: Sequence[BaseMessage]) -> HumanMessage | None:
     return last if isinstance(last, HumanMessage) and kind_of(last) in ("", "first") else None
 
 
-class FirstReminder(AgentMiddleware[Any, Any, Any]):
+class FirstReminder(Middleware):
     """Puts one reminder before the words of the first user message, where it stays (rule A1)."""
 
     def __init__(self, environment: Environment) -> None:
@@ -93,7 +94,7 @@ class ReminderMoves(FirstReminder):
         return message.model_copy(update={"content": list(message.content)[1:], "additional_kwargs": extra})
 
 
-class FurtherReminders(AgentMiddleware[Any, Any, Any]):
+class FurtherReminders(Middleware):
     """Tells of agents and skills in a system message behind the user's, when they have changed (rule A3)."""
 
     def __init__(self, environment: Environment) -> None:
@@ -119,7 +120,7 @@ class FurtherReminders(AgentMiddleware[Any, Any, Any]):
         return {"messages": [reminder]}
 
 
-class CacheMarks(AgentMiddleware[Any, Any, Any]):
+class CacheMarks(Middleware):
     """Sends the system prompt in marked blocks, and marks the last message of each request (rules A1, A2)."""
 
     def wrap_model_call(self, request: Request, handler: Callable[[Request], Any]) -> Any:

@@ -14,13 +14,14 @@ not exist.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NotRequired
+from typing import Any
 
-from langchain.agents.middleware import AgentMiddleware, AgentState
+from langchain.agents.middleware import AgentState
 from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from typing_extensions import NotRequired
 
-from ..harness.candidate import Candidate, Contract
+from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from .codex_handoff import RETRIES, HandoffRequest, aask, ask
 from .codex_history import (
@@ -57,7 +58,7 @@ class CodexState(AgentState[Any]):
     last_input: NotRequired[str]
 
 
-class Codex(AgentMiddleware[Any, Any, Any]):
+class Codex(Middleware):
     """Brings the initial context in and compacts, as Codex does.
 
     `window` and `automatic_limit` are in tokens (the limit is 90 % of the window when it is not configured),

@@ -6,9 +6,10 @@ None of them is a public bug of Codex; each is the first thing one writes, on an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NotRequired
+from typing import Any
 
 from langchain_core.messages import BaseMessage
+from typing_extensions import NotRequired
 
 from ..harness.environment import Environment
 from .codex import CODEX, Codex, CodexState, candidate

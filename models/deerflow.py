@@ -78,7 +78,7 @@ class DynamicContextMiddleware(Middleware):
         injection = asyncio.to_thread(self.before_agent, state, runtime)
         try:
             return await asyncio.wait_for(injection, INJECTION_CAP)
-        except (TimeoutError, asyncio.TimeoutError):  # noqa: UP041  two classes in Python 3.10
+        except (TimeoutError, asyncio.TimeoutError):
             return None
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
@@ -95,7 +95,7 @@ class DynamicContextMiddleware(Middleware):
             return {"messages": self._swap(targets[-1], today, memory=None)}
         try:
             memory = self._environment.state.read()
-        except (TimeoutError, asyncio.TimeoutError):  # noqa: UP041  two classes in Python 3.10
+        except (TimeoutError, asyncio.TimeoutError):
             return None
         target = targets[0] if self._first_injection == "first" else targets[-1]
         return {"messages": self._swap(target, today, memory=memory)}

@@ -10,9 +10,9 @@ Source: bytedance/deer-flow, `DurableContextMiddleware`, rule D9, at f1f4af99b (
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
+from langchain.agents.middleware import AgentState, ModelRequest
 from langchain_core.messages import (
     AIMessage,
     AnyMessage,
@@ -21,6 +21,9 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from typing_extensions import NotRequired
+
+from ..harness.candidate import Middleware
 
 if TYPE_CHECKING:
     Request = ModelRequest[Any]
@@ -119,7 +122,7 @@ def record_of(state: Any) -> str:
     return f"<durable_context>\n{body}\n</durable_context>" if body else ""
 
 
-class DurableContext(AgentMiddleware[Any, Any, Any]):
+class DurableContext(Middleware):
     """Captures delegations and skills, and shows them with the summary in each request (rule D9).
 
     `delegating` are the names of the tools whose calls delegate work.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
@@ -21,7 +21,11 @@ from ..harness.faults import DEFAULT_WORLD
 from .deerflow import date_of, is_reminder
 from .flaws import Flaw
 
-Request = ModelRequest[Any]
+if TYPE_CHECKING:
+    Request = ModelRequest[Any]
+else:
+    # Before LangChain 1.1 the class takes no type parameter.
+    Request = ModelRequest
 
 #: The public bugs of the repair, by the pull request that mended each: results stay where they stand
 #: (#2939), one result for each call id (#3143), results without a call stay (#4080).

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NotRequired
+from typing import Any
 
-from langchain.agents.middleware import AgentMiddleware, AgentState
+from langchain.agents.middleware import AgentState
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from typing_extensions import NotRequired
 
-from ..harness.candidate import Candidate, Contract
+from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from .gemini_history import (
     TOOL_BUDGET,
@@ -69,7 +70,7 @@ class Compression:
     used: int
 
 
-class GeminiCompression(AgentMiddleware[Any, Any, Any]):
+class GeminiCompression(Middleware):
     """Puts the environment context in front, and compresses.
 
     `window`, `tool_budget` are in tokens, `tool_output_kept` in characters; `scale` shortens all three.

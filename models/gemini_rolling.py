@@ -14,13 +14,14 @@ processor; the budget here is that of its default profile, which has a snapshot 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, NotRequired
+from typing import TYPE_CHECKING, Any
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
+from langchain.agents.middleware import AgentState, ModelRequest
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from typing_extensions import NotRequired
 
-from ..harness.candidate import Candidate, Contract
+from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from ..harness.faults import DEFAULT_WORLD
 from .flaws import Flaw
@@ -56,7 +57,7 @@ class NodesState(AgentState[Any]):
     seen_at: NotRequired[dict[str, float]]
 
 
-class RollingSummary(AgentMiddleware[Any, Any, Any]):
+class RollingSummary(Middleware):
     """Folds what has aged out, by one of three strategies, and hardens each request.
 
     `retained` and `free` (what `freeNTokens` wants) are in tokens; `scale` shortens both.

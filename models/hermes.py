@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, TypedDict
 
-from langchain.agents.middleware import AgentMiddleware, AgentState
+from langchain.agents.middleware import AgentState
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from typing_extensions import NotRequired
 
+from ..harness.candidate import Middleware
 from ..harness.environment import Environment
 from .hermes_messages import is_summary, size_of, with_content, with_text
 from .hermes_micro import next_exchange, spliced
@@ -76,7 +78,7 @@ def threshold_of(window: int, share: float = 0.5, output: int = 0) -> int:
     return max(1, min(int(usable * TINY_SHARE), usable - 1))
 
 
-class HermesCompressor(AgentMiddleware[Any, Any, Any]):
+class HermesCompressor(Middleware):
     """Compacts before a model call (rules H1 to H8); the defaults are Hermes's.
 
     `window` is the model's, `share` how much of it may be filled, `target` the tail's share of that.
@@ -234,7 +236,7 @@ class HermesCompressor(AgentMiddleware[Any, Any, Any]):
         }
 
 
-class HermesMicroCompaction(AgentMiddleware[Any, Any, Any]):
+class HermesMicroCompaction(Middleware):
     """Folds one old exchange into the rolling summary after each turn (rule H9); off in Hermes by default.
 
     `drops_batch` takes the marker of a batch compaction for one's own, and drops it with what it holds.

@@ -15,15 +15,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
+from langchain.agents.middleware import AgentState, ModelRequest
 from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, SystemMessage
 from langchain_core.tools import BaseTool, tool
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.prebuilt import InjectedState
+from typing_extensions import NotRequired
 
-from ..harness.candidate import Candidate, Contract
+from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from .flaws import Flaw
 from .turns import turn_starts
@@ -52,7 +53,7 @@ class MemoryState(AgentState[Any]):
     compiled: NotRequired[str]
 
 
-class CompiledMemory(AgentMiddleware[Any, Any, Any]):
+class CompiledMemory(Middleware):
     """Compiles the memory into the system prompt, anew only when the memory has changed (rule T1)."""
 
     state_schema = MemoryState
@@ -116,7 +117,7 @@ def conversation_search(query: str, state: Annotated[dict[str, Any], InjectedSta
     return "\n".join(line for line in state.get("recall", []) if query in line) or "Nothing was found."
 
 
-class Eviction(AgentMiddleware[Any, Any, Any]):
+class Eviction(Middleware):
     """Moves finished turns out of a full window into the recall store (rule T2).
 
     With `summary`, one summary of all that has left stands right behind the system prompt; when it cannot
@@ -211,7 +212,7 @@ def _with_reminder(message: HumanMessage, text: str) -> HumanMessage:
     return message.model_copy(update={"content": parts, "additional_kwargs": extra})
 
 
-class ReminderAtCreation(AgentMiddleware[Any, Any, Any]):
+class ReminderAtCreation(Middleware):
     """Puts hidden parts before the words of a message that has just come in, and never again (rule T3)."""
 
     def __init__(self, environment: Environment) -> None:
@@ -255,7 +256,7 @@ def _candidate(
     reminder: type[ReminderAtCreation] = ReminderAtCreation,
     summary: bool = False,
 ) -> Candidate:
-    def build(environment: Environment) -> list[AgentMiddleware[Any, Any, Any]]:
+    def build(environment: Environment) -> list[Middleware]:
         window = WINDOW // SCALE
         return [
             eviction(environment, window=window, summary=summary),

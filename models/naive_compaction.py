@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest
+from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from ..harness.candidate import Candidate, Contract
+from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from .flaws import Flaw
 from .turns import turn_starts
@@ -43,7 +43,7 @@ def current_turn(messages: Sequence[BaseMessage]) -> int:
     return max((i for i in turn_starts(messages) if messages[i].name != SUMMARY), default=0)
 
 
-class KeepTurns(AgentMiddleware[Any, Any, Any]):
+class KeepTurns(Middleware):
     """Keeps the current turn when there are more than a few messages."""
 
     def __init__(self, environment: Environment) -> None:
@@ -83,7 +83,7 @@ class KeepTurnsByTokens(KeepTurns):
             return False
 
 
-class TrimByTokens(AgentMiddleware[Any, Any, Any]):
+class TrimByTokens(Middleware):
     """N5: shows the model as many of the last messages as fit into so many tokens."""
 
     def __init__(self, environment: Environment) -> None:
@@ -107,7 +107,7 @@ class TrimByTokens(AgentMiddleware[Any, Any, Any]):
         return await handler(self._trimmed(request))
 
 
-class SummaryOverThreshold(AgentMiddleware[Any, Any, Any]):
+class SummaryOverThreshold(Middleware):
     """Summarises finished turns when there are many messages; the summary stands in their place."""
 
     def __init__(self, environment: Environment) -> None:

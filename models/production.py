@@ -14,13 +14,14 @@ named flaw (`production_flaws`).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, NotRequired
+from typing import TYPE_CHECKING, Any
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
+from langchain.agents.middleware import AgentState, ModelRequest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from typing_extensions import NotRequired
 
-from ..harness.candidate import Candidate, Contract
+from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from .turns import turn_starts
 
@@ -50,7 +51,7 @@ class CanvasState(AgentState[Any]):
     snapshot: NotRequired[str]
 
 
-class CanvasInPrompt(AgentMiddleware[Any, Any, Any]):
+class CanvasInPrompt(Middleware):
     """Shows the canvas in the system prompt, read anew for every request (rule P1)."""
 
     state_schema = CanvasState
@@ -94,7 +95,7 @@ def latest_words(messages: Sequence[BaseMessage]) -> HumanMessage | None:
     return next(humans, None)
 
 
-class EnvelopeAtCreation(AgentMiddleware[Any, Any, Any]):
+class EnvelopeAtCreation(Middleware):
     """Attaches what came with the user's message to that message, when it comes in (rule P2)."""
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
@@ -123,7 +124,7 @@ def replayed(message: BaseMessage) -> BaseMessage:
     return message.model_copy(update={"content": body})
 
 
-class LateMetadata(AgentMiddleware[Any, Any, Any]):
+class LateMetadata(Middleware):
     """Adds what became known after a turn to its user's message: same id, same place (rule P3)."""
 
     def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
@@ -161,7 +162,7 @@ def record_of(messages: Sequence[BaseMessage]) -> str:
     return "\n".join(lines)
 
 
-class FoldAtTurnBoundary(AgentMiddleware[Any, Any, Any]):
+class FoldAtTurnBoundary(Middleware):
     """Folds finished turns into a record of their texts, stored once and never touched again (rule P4)."""
 
     def __init__(self, environment: Environment) -> None:

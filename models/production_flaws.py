@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest
+from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, SystemMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from ..harness.candidate import Candidate, Contract
+from ..harness.candidate import Candidate, Contract, Middleware
 from ..harness.environment import Environment
 from .flaws import Flaw
 from .production import (
@@ -44,7 +44,7 @@ class EmptyCanvas(CanvasInPrompt):
         return ""
 
 
-class CanvasInHistory(AgentMiddleware[Any, Any, Any]):
+class CanvasInHistory(Middleware):
     """Writes the canvas into a message behind the user's words, where it ages."""
 
     def __init__(self, environment: Environment) -> None:
@@ -127,7 +127,7 @@ class SummaryOfTheTurn(FoldAtTurnBoundary):
 
 def _flaw(
     name: str,
-    member: Callable[[Environment], AgentMiddleware[Any, Any, Any]],
+    member: Callable[[Environment], Middleware],
     correct: Candidate,
     codes: tuple[str, ...],
     origin: str,

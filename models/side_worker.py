@@ -11,7 +11,7 @@ import sys
 
 from ..harness.candidate import Candidate
 from ..harness.orphans import end_with_parent
-from ..harness.worker import Pipes, serve
+from ..harness.worker import Pipes, serve, warm_up
 from .resolve import resolve
 
 
@@ -24,6 +24,8 @@ def main() -> None:
 
     def load(target: str) -> Candidate:
         candidate = resolve(target)
+        # What libraries import late belongs to the time for loading, and not to that of some history.
+        warm_up()
         # Why a target cannot be loaded is worth reading; what it complains of later is not.
         sys.stderr.flush()
         os.dup2(nowhere, 2)

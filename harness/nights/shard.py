@@ -131,7 +131,7 @@ def result_from_json(text: str) -> ShardResult:
 
 def seed_of_shard(commit: str, shard: int, night: int) -> int:
     """Return the seed of a shard: a stable function of the commit, the shard and the night."""
-    return int.from_bytes(hashlib.sha256(f"{commit}/{shard}/{night}".encode()).digest()[:6])
+    return int.from_bytes(hashlib.sha256(f"{commit}/{shard}/{night}".encode()).digest()[:6], "big")
 
 
 class _Novelty:
