@@ -36,7 +36,7 @@ def compare(
         typer.Argument(
             metavar="BASE HEAD [HEAD]...",
             help="Targets. Behind commas: label=NAME, ref=COMMIT, python=EXECUTABLE, path=FOLDER, "
-            "env=NAME:VALUE.",
+            "env=NAME:VALUE, worker=EXECUTABLE (docs/protocol.md).",
         ),
     ],
     seed: Seed = 0,

@@ -1,4 +1,4 @@
-"""Sides on the command line: `TARGET[,label=…][,ref=…][,python=…][,path=…][,env=NAME:VALUE]`."""
+"""Sides on the command line: `TARGET[,label=…][,ref=…][,python=…][,worker=…][,path=…][,env=NAME:VALUE]`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..harness.sides.process import Side
 from .project import Declared, declared
 from .shipping import Time, time_in
 
-_KEYS = ("label", "ref", "python", "path", "env")
+_KEYS = ("label", "ref", "python", "worker", "path", "env")
 
 #: Variables that would bring modules of this environment into another.
 _OURS = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
@@ -21,12 +21,16 @@ _OURS = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
 
 @dataclass(frozen=True, slots=True)
 class SideSpec:
-    """A side as a user names it. `ref` is a commit of the repository around the current folder."""
+    """A side as a user names it. `ref` is a commit of the repository around the current folder.
+
+    `worker` is an executable that speaks the protocol of docs/protocol.md, instead of ours.
+    """
 
     target: str
     label: str
     ref: str | None = None
     python: str | None = None
+    worker: str | None = None
     paths: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
 
@@ -52,6 +56,8 @@ def parse_side(text: str) -> SideSpec:
             once[key] = value
     if not target:
         raise _odd(text, "it names no target")
+    if "python" in once and "worker" in once:
+        raise _odd(text, "a worker of your own brings its language along: leave python= out")
     label = once.pop("label", text)
     return SideSpec(target, label, paths=tuple(paths), variables=tuple(variables.items()), **once)
 
@@ -89,7 +95,9 @@ def sides_in(folders: Mapping[SideSpec, Path], shipped: Path) -> list[Side]:
     be run, and `SixfoldError` for mistakes in the project.
     """
     pythons = {spec: _python(spec.python, folder) for spec, folder in folders.items()}
-    times = {spec: time_in(python) for spec, python in pythons.items()}
+    times: dict[SideSpec, Time] = {
+        spec: "own" if spec.worker else time_in(python) for spec, python in pythons.items()
+    }
     plain = "none" in times.values()
     return [
         _side(spec, pythons[spec], folder, shipped, "none" if plain else times[spec])
@@ -116,13 +124,21 @@ def _side(spec: SideSpec, python: str, folder: Path, shipped: Path, time: Time) 
         "PYTHONDONTWRITEBYTECODE": "1",
         **({"SIXFOLD_PLAIN_TIME": "1"} if time == "none" else {}),
     }
-    command = (python, "-m", "sixfold.models.side_worker")
+    if spec.worker is None:
+        command: tuple[str, ...] = (python, "-m", "sixfold.models.side_worker")
+    else:
+        command = (_found(spec.worker, folder),)
     return Side(spec.label, known.target, command, folder, environment, known.said())
 
 
 def _python(named: str | None, folder: Path) -> str:
     if named is None:
         return sys.executable
+    return _found(named, folder)
+
+
+def _found(named: str, folder: Path) -> str:
+    """Return an executable: of that folder, of the current one, or, without a slash, of the PATH."""
     if os.sep not in named:
         return named
     there = folder / named

@@ -229,6 +229,12 @@ class Remote:
             self._worker.close()
             self._lose()
 
+    def abandon(self) -> None:
+        """Kill the worker, and start none again; another thread that waits for its answer gets none."""
+        self._broken = True
+        if self._worker is not None:
+            self._worker.kill()
+
     # -- workers -----------------------------------------------------------------------------------
 
     def _warn(self, warning: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from .deaths import DeathError, DeathKind, Limits
 from .errors import ExitCode, HarnessBrokenError, SixfoldError, TargetError, TargetInterruptedError
+from .introduction import PROTOCOL
 from .messages import MAX_BYTES, line_of, message_in, read_as
 from .nursery import Begin, wait_for
 from .undisturbed import stopwatch
@@ -104,6 +105,7 @@ class Worker:
             os.close(theirs_in)
             os.close(theirs_out)
         question = {
+            "protocol": PROTOCOL,
             "target": target,
             "memory": limits.memory,
             "seconds": limits.history,
@@ -237,6 +239,10 @@ class Worker:
         for end in (self._writing, self._reading):
             with suppress(OSError):
                 os.close(end)
+        self.kill()
+        wait_for(self._process, 5.0)
+
+    def kill(self) -> None:
+        """Kill the worker and what it started; whoever waits for its answer finds it dead."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        wait_for(self._process, 5.0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
+from ..remote import Remote
 from ..subject import Subject
 
 Answer = TypeVar("Answer")
@@ -27,12 +28,28 @@ class Lockstep:
         waiting = [self._waiting.submit(question, *other) for other in others]
         try:
             answer = question(0, self.subjects[0])
+        except (KeyboardInterrupt, SystemExit):
+            self._abandon()
+            raise
         finally:
-            rest = [future.exception() for future in waiting]
+            rest = self._errors(waiting)
         for error in rest:
             if error is not None:
                 raise error
         return [answer, *(future.result() for future in waiting)]
+
+    def _errors(self, waiting: Sequence[Future[Answer]]) -> list[BaseException | None]:
+        try:
+            return [future.exception() for future in waiting]
+        except (KeyboardInterrupt, SystemExit):
+            self._abandon()
+            raise
+
+    def _abandon(self) -> None:
+        """End all processes at once: whoever wants to leave does not wait for answers of those that hang."""
+        for subject in self.subjects:
+            if isinstance(subject, Remote):
+                subject.abandon()
 
     def close(self) -> None:
         """Wait for nobody any more."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -16,11 +18,15 @@ from ..errors import TargetError
 from ..harmless import harmless
 from ..introduction import PROTOCOL
 from ..nursery import Process
+from ..orphans import end_marked
 from ..remote import Remote
 from ..watchdog import Worker
 
 #: Characters of what a process wrote to stderr that its error may quote.
 _QUOTED = 400
+
+#: A variable of all processes of one comparison: what a target started is known by it, wherever it went.
+_MARK = "SIXFOLD_COMPARISON"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,7 @@ def _begin(side: Side, complaints: IO[bytes], reading: int, writing: int) -> Pro
         raise TargetError(
             f"cannot start {side.command[0]}: {error.strerror or error}",
             place=side.label,
-            remedy="Name the Python executable of an environment that exists.",
+            remedy="Name an executable that exists: the Python of an environment, or a worker.",
         ) from error
 
 
@@ -97,10 +103,12 @@ def open_side(side: Side, limits: Limits) -> Remote:
 def opened(sides: Sequence[Side], limits: Limits) -> Iterator[list[Remote | TargetError]]:
     """Open all sides, and end their processes behind the block; one that cannot be opened is its error."""
     subjects: list[Remote | TargetError] = []
+    mark = f"{os.getpid()}-{secrets.token_hex(8)}"
     try:
         for side in sides:
+            marked = replace(side, environment={**side.environment, _MARK: mark})
             try:
-                subjects.append(open_side(side, limits))
+                subjects.append(open_side(marked, limits))
             except TargetError as error:
                 subjects.append(error)
         yield subjects
@@ -108,3 +116,4 @@ def opened(sides: Sequence[Side], limits: Limits) -> Iterator[list[Remote | Targ
         for subject in subjects:
             if isinstance(subject, Remote):
                 subject.close()
+        end_marked(f"{_MARK}={mark}")
