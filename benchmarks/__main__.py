@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from . import endurance, fleet, lanes, length, machine, search, start
+from . import endurance, fleet, lanes, length, machine, search, sides, start
 from .targets import Result
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Result]]] = {
@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Result]]] = {
     "search": search.run,
     "fleet": fleet.run,
     "start": start.run,
+    "sides": sides.run,
 }
 
 #: Those that take a quarter of an hour and more: run by name only.

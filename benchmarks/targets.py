@@ -29,6 +29,9 @@ LANE_SPEEDUP = Target(20, "×", at_least=True)
 #: libraries do with 50 turns of messages takes longer than this by itself; that line only informs.
 MACHINE_OVERHEAD = Target(3, "×")
 
+#: Time per history of two sides, each in a worker, against the same histories in one process.
+LOCKSTEP = Target(1.5, "×")
+
 #: Time per turn of a long history against a short one; 1 is linear.
 LENGTH_GROWTH = Target(1.3, "×")
 

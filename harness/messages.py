@@ -43,7 +43,7 @@ def read_as(cls: type[T], data: Any) -> T:
 
 def line_of(message: dict[str, Any]) -> bytes:
     """Return `message` as a line of ASCII; sets become sorted lists."""
-    return json.dumps(message, default=sorted).encode("ascii") + b"\n"
+    return json.dumps(message, default=sorted, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def message_in(line: bytes) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from .ledger import Ledger
 from .messages import read_as, trial_from
 from .play import LaneName
 from .post_mortem import outcome_of_death, post_mortem
-from .scenario import Scenario, to_json
+from .scenario import Scenario, to_line
 from .shrink import Shrunk, shrink
 from .subject import Invariants, Key, LanesCompared, Outcome
 from .watchdog import Worker
@@ -67,7 +67,7 @@ class Remote:
         self._dead: dict[tuple[LaneName, Scenario], Trial] = {}
         self._warnings: dict[str, None] = {}
         self._printed = 0
-        self._sent: tuple[Scenario, str] = (Scenario(), to_json(Scenario()))
+        self._sent: tuple[Scenario, str] = (Scenario(), to_line(Scenario()))
         self._broken = False
         self.unsteady = False
 
@@ -266,7 +266,7 @@ class Remote:
     def _ask(self, what: str, scenario: Scenario, **more: Any) -> Any:
         """Ask about `scenario`. Raises `DeathError` when that ends the worker."""
         if self._sent[0] is not scenario:
-            self._sent = (scenario, to_json(scenario))
+            self._sent = (scenario, to_line(scenario))
         question = {"ask": what, "scenario": self._sent[1], **more}
         worker = self._living()
         try:
@@ -296,7 +296,7 @@ class Remote:
         def keep(last: dict[str, Any]) -> None:
             told[:] = [last]
 
-        question = {"ask": "tell", "scenario": to_json(scenario), "lane": lane}
+        question = {"ask": "tell", "scenario": to_line(scenario), "lane": lane}
         try:
             self._living().ask(question, seconds=seconds, on_told=keep)
         except SixfoldError as error:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 
 from ..harness.scenario import to_json
-from ..harness.sides.result import KINDS, ComparisonResult, Difference
+from ..harness.sides.result import KINDS, ComparisonResult, Difference, SideResult
 from .comparison_words import TITLES, elsewhere, packages, played, sureness, title_of, verdict
 from .markdown import code_span, fenced
 from .plan import in_one_line
@@ -30,8 +30,7 @@ def comment(
     for result in results:
         parts.append(f"## Sixfold: {verdict(result)}")
         base, *heads = result.sides
-        lines = [f"- base: {code_span(base.label)} {packages(base)}".rstrip()]
-        lines += [f"- head: {code_span(head.label)} {packages(head)}".rstrip() for head in heads]
+        lines = [_side("base", base), *(_side("head", head) for head in heads)]
         lines += [
             f"- inconclusive: {code_span(trouble, 400)}" for side in result.sides for trouble in side.troubles
         ]
@@ -50,6 +49,11 @@ def comment(
     if limit is not None and len(text) > limit:
         return _cut(parts, limit)
     return text
+
+
+def _side(role: str, side: SideResult) -> str:
+    known = packages(side)
+    return f"- {role}: {code_span(side.label)}" + (f" {code_span(known)}" if known else "")
 
 
 def _cut(parts: Sequence[str], limit: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..harness.harmless import harmless
 from ..harness.rules import rule_by_code
 from ..harness.sides.result import KINDS, ComparisonResult, Difference, DifferenceKind, SideResult
 from .findings_in_words import counted
@@ -67,4 +68,4 @@ def played(result: ComparisonResult) -> str:
 def packages(side: SideResult) -> str:
     """Return the versions of a side that matter most."""
     shown = ("langchain", "langgraph")
-    return ", ".join(f"{name} {side.versions[name]}" for name in shown if name in side.versions)
+    return ", ".join(f"{name} {harmless(side.versions[name], 40)}" for name in shown if name in side.versions)

@@ -141,9 +141,7 @@ def test_misbehaviour_is_inconclusive_and_leaves_nothing(
     why = told(done)
     at_first, later = MISBEHAVIOUR[mode]
     if when == "first":
-        assert re.search(
-            rf"{re.escape(at_first)}.* \(new: new\)\. Make the module", why
-        )  # cause, place, remedy
+        assert re.search(rf"{re.escape(at_first)}.* \(new: new\)\. Make the module", why)
     else:
         assert later in why + done.out
     assert ended(pids)

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from sixfold.harness.errors import ExitCode, ScenarioFileError
-from sixfold.harness.scenario import SCHEMA_VERSION, Scenario, from_json, load
+from sixfold.harness.scenario import SCHEMA_VERSION, Scenario, from_json, load, to_json, to_line
+from sixfold.harness.steps import UserMessage, UserTurn
+from sixfold.strategies.scenarios import explore
 
 TURN = {"kind": "user_turn"}
 
@@ -92,3 +94,13 @@ def test_unreadable_file_is_refused(tmp_path: Path, content: bytes | None) -> No
 def test_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ScenarioFileError):
         load(tmp_path)
+
+
+def test_a_line_is_read_as_the_file_is() -> None:
+    scenarios = [Scenario(), Scenario((UserTurn(messages=(UserMessage(name="\ud800 \u2028\n"),)),))]
+    explore(scenarios.append, seed=0, count=60)
+    for scenario in scenarios:
+        line = to_line(scenario)
+        assert line.isascii()
+        assert "\n" not in line
+        assert json.loads(line) == json.loads(to_json(scenario))
