@@ -1,4 +1,4 @@
-"""The workflows: they are YAML that can be run, and the one that can be copied is the one that is run here."""
+"""The workflows: YAML that can be run; the one that the documentation shows is the one that is run here."""
 
 import os
 import re
@@ -84,7 +84,7 @@ def test_the_comment_is_written_once_and_edited_in_place(
     (tmp_path / "ids").write_text(ids)
     fake = tmp_path / "gh"
     fake.write_text(
-        '#!/bin/bash\nif [ "$2" = --paginate ]; then echo "$MARKER" > marker; cat ids; else echo "$@" >> calls; fi\n'
+        '#!/bin/bash\n[ "$2" = --paginate ] || exec echo "$@" >> calls\necho "$MARKER" > marker; cat ids\n'
     )
     fake.chmod(0o755)
     script = step_named("Write the comment")["run"]
