@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..harness.baseline import Sorted
 from ..harness.harmless import harmless
 from ..harness.sides.result import ComparisonResult, Difference
-from .comparison_words import TITLES, title_of
+from .comparison_words import heading, title_of
 from .findings_in_words import counted, target_file
 from .github import MOST_OF_A_KIND, message, property_value
 
@@ -44,8 +44,8 @@ def _command(level: str, difference: Difference, result: ComparisonResult) -> st
     target = result.target_of(difference)
     path = target_file(target)
     place = "" if path is None else f"file={property_value(path.removeprefix('./'))},"
-    heading = TITLES[difference.kind].partition(":")[0].lower()
+    kind = heading(difference, result).lower()
     code = f" {difference.code}" if difference.code else ""
-    title = property_value(f"{result.id_of(difference)} {heading}{code} {harmless(target, 60)}")
+    title = property_value(f"{result.id_of(difference)} {kind}{code} {harmless(target, 60)}")
     detail = f": {harmless(difference.detail, 500)}" if difference.detail else ""
     return f"::{level} {place}title={title}::{message(title_of(difference) + detail)}"

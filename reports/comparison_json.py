@@ -11,7 +11,7 @@ from ..harness.baseline import Sorted
 from ..harness.scenario import to_json
 from ..harness.sides.result import ComparisonResult, Difference
 from .comparison_words import title_of, verdict
-from .side_by_side import parting
+from .side_by_side import parting, shown_later
 
 #: Grows when the meaning of something changes.
 COMPARISON_VERSION = 1
@@ -39,16 +39,19 @@ def _data(result: ComparisonResult) -> dict[str, Any]:
         "complete": result.complete,
         "sides": [asdict(side) for side in result.sides],
         "differences": [
-            _difference(difference, result.id_of(difference)) for difference in result.differences
+            _difference(difference, result.id_of(difference), in_part=result.in_part(difference))
+            for difference in result.differences
         ],
     }
 
 
-def _difference(difference: Difference, identity: str) -> dict[str, Any]:
+def _difference(difference: Difference, identity: str, *, in_part: bool) -> dict[str, Any]:
     parted = parting(difference.before, difference.after)
+    later = shown_later(difference)
     return {
         "id": identity,
         "kind": difference.kind,
+        "in_part": in_part,
         "head": difference.head,
         "code": difference.code,
         "title": title_of(difference),
@@ -61,4 +64,5 @@ def _difference(difference: Difference, identity: str) -> dict[str, Any]:
         "histories": difference.count,
         "scenario": json.loads(to_json(difference.scenario)),
         "model_sees": None if parted is None else asdict(parted),
+        "fails_at": None if later is None else asdict(later),
     }

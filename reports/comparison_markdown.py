@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from ..harness.scenario import to_json
 from ..harness.sides.result import KINDS, ComparisonResult, Difference, SideResult
-from .comparison_words import TITLES, elsewhere, packages, played, sureness, title_of, verdict
+from .comparison_words import TITLES, elsewhere, heading, packages, played, sureness, title_of, verdict
 from .markdown import code_span, fenced
 from .plan import in_one_line
-from .side_by_side import parting
+from .side_by_side import Parting, parting, shown_later
 
 #: Characters that a comment of GitHub may have, less what a workflow may put around it.
 _LONGEST = 60_000
@@ -71,7 +71,8 @@ def _cut(parts: Sequence[str], limit: int) -> str:
 
 def _told(difference: Difference, result: ComparisonResult) -> str:
     name = f"`{difference.code}`, {title_of(difference)}" if difference.code else title_of(difference)
-    lines = [f"<details><summary>{name.replace('`', '')}</summary>", ""]
+    in_part = f"{heading(difference, result).lower()}: " if result.in_part(difference) else ""
+    lines = [f"<details><summary>{in_part}{name.replace('`', '')}</summary>", ""]
     if difference.detail:
         lines += [f"{code_span(difference.by)}: {code_span(difference.detail, 300)}", ""]
     lines += [
@@ -84,10 +85,16 @@ def _told(difference: Difference, result: ComparisonResult) -> str:
     if difference.kind != "still violated":
         parted = parting(difference.before, difference.after)
     if parted is not None:
-        lines += [f"What the model sees in call {parted.call} of turn {parted.turn}:", ""]
-        for side, rows in (("base", parted.before), ("head", parted.after)):
-            shown = list(rows) if rows is not None else ["(there is no such call)"]
-            lines += [fenced([f"{side}:", *shown], "text"), ""]
+        lines += _seen("What the model sees", parted)
+        later = shown_later(difference)
+        lines += [] if later is None else _seen("The check fails later, where the model sees", later)
     lines += ["The scenario, for `sixfold replay FILE TARGET`:", ""]
     lines += [fenced(to_json(difference.scenario).splitlines(), "json"), "", "</details>"]
     return "\n".join(lines)
+
+
+def _seen(what: str, parted: Parting) -> list[str]:
+    lines = [f"{what} in call {parted.call} of turn {parted.turn}:", ""]
+    for side, rows in (("base", parted.before), ("head", parted.after)):
+        lines += [fenced([f"{side}:", *rows], "text"), ""]
+    return lines

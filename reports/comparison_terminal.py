@@ -10,9 +10,9 @@ from rich.text import Text
 
 from ..harness.harmless import harmless
 from ..harness.sides.result import KINDS, ComparisonResult, Difference, DifferenceKind
-from .comparison_words import TITLES, elsewhere, packages, played, sureness, title_of, verdict
+from .comparison_words import TITLES, elsewhere, heading, packages, played, sureness, title_of, verdict
 from .plan import in_one_line
-from .side_by_side import parting
+from .side_by_side import Parting, parting, shown_later
 from .terminal import say
 
 _STYLES: dict[DifferenceKind, str] = {
@@ -63,10 +63,14 @@ def print_next_steps(console: Console, results: Sequence[ComparisonResult], fold
 
 def _print(console: Console, difference: Difference, result: ComparisonResult, *, several: bool) -> None:
     on = f" on {harmless(difference.head, 100)}" if several else ""
-    heading = TITLES[difference.kind].partition(":")[0]
     by = f"  {harmless(difference.by, 200)}" if difference.by else ""
     code = f" {difference.code}" if difference.code else ""
-    say(console, Text(f"{heading}{on}:{code} {title_of(difference)}", style=_STYLES[difference.kind]))
+    say(
+        console,
+        Text(
+            f"{heading(difference, result)}{on}:{code} {title_of(difference)}", style=_STYLES[difference.kind]
+        ),
+    )
     if by:
         say(console, f"{by.strip()}: {harmless(difference.detail, 300)}", 2)
     say(console, sureness(difference) + elsewhere(difference, result), 2)
@@ -75,8 +79,15 @@ def _print(console: Console, difference: Difference, result: ComparisonResult, *
     if parted is None:
         say(console, "the model sees the same on both sides", 2)
         return
-    say(console, f"model call {parted.call} of turn {parted.turn} on the base, and on the head:", 2)
+    _seen(console, "", parted)
+    later = shown_later(difference)
+    if later is not None:
+        _seen(console, "the check fails later: ", later)
+
+
+def _seen(console: Console, what: str, parted: Parting) -> None:
+    say(console, f"{what}model call {parted.call} of turn {parted.turn} on the base, and on the head:", 2)
     for rows in (parted.before, parted.after):
-        for row in rows if rows is not None else ("(there is no such call)",):
+        for row in rows:
             say(console, row, 4)
         console.print()

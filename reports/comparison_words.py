@@ -19,10 +19,21 @@ TITLES: dict[DifferenceKind, str] = {
 
 def verdict(result: ComparisonResult) -> str:
     """Return the outcome in one line."""
-    counts = [f"{len(result.of_kind(kind))} {kind}" for kind in KINDS if result.of_kind(kind)]
+    counts = []
+    for kind in KINDS:
+        found = result.of_kind(kind)
+        parts = sum(map(result.in_part, found))
+        counts += [f"{len(found) - parts} {kind}"] if len(found) > parts else []
+        counts += [f"{parts} {kind} in part"] if parts else []
     if result.inconclusive:
         counts.insert(0, "inconclusive")
     return ", ".join(counts) or "unchanged"
+
+
+def heading(difference: Difference, result: ComparisonResult) -> str:
+    """Return what has become of the check, as a short heading."""
+    in_part = " in part" if result.in_part(difference) else ""
+    return f"{TITLES[difference.kind].partition(':')[0]}{in_part}"
 
 
 def title_of(difference: Difference) -> str:

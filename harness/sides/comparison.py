@@ -209,6 +209,7 @@ class Comparison:
             after=after.history,
             by=found.violation.place if found else "",
             detail=found.violation.detail if found else "",
+            record=found.violation.record if found else -1,
             faults=tuple(sorted({fired.kind for fired in blamed.history.fired()})),
             minimal=minimal,
             confirmed=confirmed,

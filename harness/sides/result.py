@@ -30,7 +30,8 @@ class Difference:
     `code` is the check, empty where both hold and the model sees something else. `scenario` is the smallest
     one found on which the two sides differ so, `minimal` tells whether no step of it can be left out, and
     `before` and `after` are its histories on the base and on the head. `by` names the hook that the check
-    blames, `detail` says what is wrong, in one sentence. `confirmed` tells whether the real graph shows
+    blames, `detail` says what is wrong, in one sentence, and `record` is the place of the violation in the
+    history that has it (-1: there is none). `confirmed` tells whether the real graph shows
     the same on both sides. `histories` is how many had been played when it was first seen, `count` in how
     many it was.
     """
@@ -43,11 +44,17 @@ class Difference:
     after: History
     by: str = ""
     detail: str = ""
+    record: int = -1
     faults: tuple[FaultKind, ...] = ()
     minimal: bool = False
     confirmed: bool | None = None
     histories: int = 0
     count: int = 0
+
+    @property
+    def blamed(self) -> History:
+        """The history that has the violation: that of the base when it is fixed, else that of the head."""
+        return self.before if self.kind == "fixed" else self.after
 
     def id(self, target: str) -> str:
         """Return a stable id, such as `SF-1a2b3c4d`, of this check on this target."""
@@ -94,9 +101,17 @@ class ComparisonResult:
         same = (d for d in self.differences if (d.head, d.code) == (difference.head, difference.code))
         return [d for d in same if d.code and d.kind != difference.kind]
 
+    def in_part(self, difference: Difference) -> bool:
+        """Tell whether a check regressed, or is fixed, in some histories, and not in others.
+
+        A build that compacts earlier or later meets its old mistakes in other histories than before.
+        """
+        return difference.kind in ("regressed", "fixed") and bool(self.elsewhere(difference))
+
     def of_kind(self, kind: DifferenceKind, head: str = "") -> list[Difference]:
-        """Return the differences of one kind (of one head), in the order of their codes."""
-        return [d for d in self.differences if d.kind == kind and head in ("", d.head)]
+        """Return the differences of one kind (of one head) in the order of their codes, in part last."""
+        found = [d for d in self.differences if d.kind == kind and head in ("", d.head)]
+        return sorted(found, key=self.in_part)
 
     @property
     def inconclusive(self) -> bool:
