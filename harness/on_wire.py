@@ -62,11 +62,15 @@ def _sent(agent: Agent, scenario: Scenario, play_it: Play) -> list[Sent]:
 
 
 def _not_extended(sent: Sequence[Sent]) -> Iterator[Sent]:
-    """Yield the requests that the next one does not continue: what is wrong in the others is wrong there."""
+    """Yield the requests that the next one does not continue: what is wrong in the others is wrong there.
+
+    Nothing but system messages is wrong in itself, whatever comes after them in the next one.
+    """
     for each, following in zip_longest(sent, sent[1:]):
         shown = each.request.messages
         if (
             following is None
+            or all(view.role == "system" for view in shown)
             or following.request.system != each.request.system
             or following.request.messages[: len(shown)] != shown
         ):

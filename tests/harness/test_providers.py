@@ -228,6 +228,20 @@ def test_a_candidate_is_not_blamed_for_what_control_sends_too() -> None:
 
 @needs_serialisers
 @pytest.mark.usefixtures("serialisers")
+def test_a_request_without_messages_is_rejected_though_the_next_one_goes_on_from_it() -> None:
+    def only_the_summary(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+        rest = list(messages[1:]) if len(messages) > 2 else []
+        return [SystemMessage("so far", id="summary"), *rest]
+
+    wrong = rejected_on_wire(
+        agent_of(editing("empty", only_the_summary)), scenario_of(UserTurn(), UserTurn()), play
+    )
+    assert wrong is not None
+    assert "request 1 of turn 1: Anthropic rejects (there are no messages)" in wrong.detail
+
+
+@needs_serialisers
+@pytest.mark.usefixtures("serialisers")
 def test_misplaced_system_messages_are_waived_where_they_are_gathered_later() -> None:
     story = scenario_of(UserTurn(messages=(UserMessage(), UserMessage())))
     rulings = {
