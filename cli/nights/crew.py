@@ -31,6 +31,7 @@ def work_through(spool: Spool, workers: int, until: float | None, look: Callable
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-p", "sixfold.cli.nights.shard_items"),
         *("-p", "no:cacheprovider", "-n", str(workers), "--dist", "load", "--maxschedchunk", "1"),
+        f"--sixfold-coordinator={os.getpid()}",
         *("--rootdir", str(spool.folder), "-c", os.devnull, str(spool.folder)),
     ]
     if until is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ...harness.deaths import Limits
 from ...harness.errors import SixfoldError, TargetError
@@ -69,6 +68,7 @@ def run_night(
     """Run a night to its end. Whatever was found is in the ledger when this returns, or raises."""
     began = time.monotonic()
     night = Night(ledger.begin_night(plan.day, plan.revision, plan.targets))
+    spool.sign(night.number, ledger.path.name)
     replayed = _replay(plan, ledger, night)
     spool.share(_shared(plan, ledger, night))
     counted: set[int] = set()
@@ -93,6 +93,7 @@ def run_night(
             for shard in shards:
                 spool.put(shard)
             crew(spool, plan.workers, until, look)
+            spool.check_room()
             lost = [n for n in handed_out if n not in counted and spool.now(n) is not None]
             for number in lost:
                 _bury(spool, number, night)
@@ -115,8 +116,8 @@ def _bury(spool: Spool, number: int, night: Night) -> None:
     if now is not None:
         night.killers.append(from_json(now.scenario).digest())
         (spool.folder / f"killer-{number}.json").write_text(now.scenario, encoding="utf-8")
-    for kind in ("shard.json", "now"):
-        (spool.folder / f"{number}.{kind}").unlink(missing_ok=True)
+    spool.withdraw_note(number)
+    (spool.folder / f"{number}.shard.json").unlink(missing_ok=True)
 
 
 def _shards(plan: Plan, night: Night, first: int, seconds: float, ledger: FindingsLedger) -> list[Shard]:
@@ -180,10 +181,3 @@ def _replay_on(subject: Subject, entries: Sequence[Entry]) -> dict[str, Replayed
         for entry in entries
         if entry.known.candidate == subject.candidate.name
     }
-
-
-def spool_of(folder: Path, number: int) -> Spool:
-    """Return a fresh spool below `folder`."""
-    path = folder / f"night-{number}"
-    path.mkdir(parents=True, exist_ok=True)
-    return Spool(path)

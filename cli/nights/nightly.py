@@ -25,7 +25,8 @@ from ..worktrees import commit_of
 from .canary import watch_the_canary
 from .crew import work_through
 from .issues import write_issues
-from .night import Crew, Night, Plan, run_night, spool_of
+from .leftovers import enter_leftovers, fresh_spool
+from .night import Crew, Night, Plan, run_night
 
 
 def revision() -> str:
@@ -110,14 +111,19 @@ def nightly_command(
             workers=workers or os.cpu_count() or 1,
             timeout=timeout,
         )
-        spool = spool_of(ledger_file.parent / "spool", len(ledger.nights()) + 1)
+        spools = ledger_file.parent / "spool"
+        if entered := enter_leftovers(spools, ledger):
+            out.print(f"{entered} results of nights that were killed were entered", markup=False)
+        spool = fresh_spool(spools, len(ledger.nights()) + 1)
         with ended_by_signals(), _Bar(plan.seconds) as bar:
             night = run_night(plan, ledger, spool, crew, bar.show)
         entries = {entry.id: entry for entry in ledger.findings()}
         with readers_may_leave():
             print_night(console(), night.statuses, entries, ledger.nights()[-1], night.killers)
+        # Not `night.new`: what a killed night has found is told tonight.
+        news = [number for number, status in night.statuses.items() if status == "new"]
         if emit_issues is not None:
-            written = write_issues(emit_issues, [entries[number] for number in night.new], names, timeout)
+            written = write_issues(emit_issues, [entries[number] for number in news], names, timeout)
             out.print(f"{len(written)} issue texts in {emit_issues}", markup=False)
         if not keep_spool:
             shutil.rmtree(spool.folder, ignore_errors=True)

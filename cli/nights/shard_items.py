@@ -5,14 +5,29 @@ Only `sixfold nightly` loads it (`-p sixfold.cli.nights.shard_items`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from ...harness.orphans import end_with_parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """End with the coordinator, or as a worker with pytest-xdist: nobody would take what is played then."""
+    coordinator = config.getoption("--sixfold-coordinator")
+    if coordinator is None:
+        return
+    end_with_parent()
+    # It may have gone before the kernel was told to watch it. A worker sees that in its pipe.
+    if not hasattr(config, "workerinput") and os.getppid() != coordinator:
+        pytest.exit("the coordinator has gone", returncode=pytest.ExitCode.INTERRUPTED)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the end of the night."""
+    """Add the end of the night, and the process that coordinates it."""
+    parser.addoption("--sixfold-coordinator", type=int, default=None, help="The process to end with.")
     parser.addoption("--sixfold-until", type=float, default=None, help="The end, in seconds since the epoch.")
 
 

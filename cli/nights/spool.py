@@ -1,7 +1,7 @@
 """The spool: a folder through which a coordinator and its workers talk, and which survives both.
 
 `N.shard.json` is work, `N.now` what is being played, `N.result.json` what came of it; `known.json` is
-what need not be shrunk any more, and `stop` asks everybody to come to an end.
+what need not be shrunk any more, `owner.json` who coordinates, and `stop` asks everybody to come to an end.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Container
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from ...harness.errors import SixfoldError
 from ...harness.nights.shard import (
     Shard,
     ShardResult,
@@ -20,7 +21,23 @@ from ...harness.nights.shard import (
     shard_from_json,
     shard_to_json,
 )
+from ...harness.orphans import lives
 from ...harness.run_folder import write_atomically
+
+#: Bytes that must find room on the disk of a spool, or it counts as full: more than a large result has.
+_ROOM = 1 << 18
+
+#: Bytes that the file of a note is made with.
+_NOTE = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who coordinates the night of a spool: a process, for a night of a ledger (the name of its file)."""
+
+    pid: int
+    night: int
+    ledger: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +59,50 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    def _write(self, name: str, text: str) -> None:
+        """Write a file, whole or not at all. Raises `SixfoldError` when there is no room for it."""
+        path = self.folder / name
+        try:
+            write_atomically(path, text)
+        except OSError as error:
+            raise SixfoldError(
+                f"the spool cannot be written: {error.strerror or error}",
+                place=str(path),
+                remedy="Make room on the disk. What was entered is kept; the next night enters the results "
+                "that lie in the spool.",
+            ) from error
+
+    def check_room(self) -> None:
+        """Raise `SixfoldError` when workers could not hand in a result."""
+        self._write("room", "." * _ROOM)
+        (self.folder / "room").unlink()
+
+    def sign(self, night: int, ledger: str) -> None:
+        """Note that this process coordinates the night."""
+        self._write("owner.json", json.dumps(asdict(Owner(os.getpid(), night, ledger))))
+
+    def owner(self) -> Owner | None:
+        """Return who signed; None when nobody did."""
+        try:
+            data = json.loads((self.folder / "owner.json").read_text(encoding="utf-8"))
+            return Owner(int(data["pid"]), int(data["night"]), str(data["ledger"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    @property
+    def is_left(self) -> bool:
+        """Whether its coordinator is gone."""
+        owner = self.owner()
+        return owner is not None and not lives(owner.pid)
+
     def put(self, shard: Shard) -> None:
         """Hand out a shard. What is known to all is not written down with each."""
         bare = replace(shard, known=(), settled=(), reached=())
-        write_atomically(self.folder / f"{shard.number}.shard.json", shard_to_json(bare))
+        self._write(f"{shard.number}.shard.json", shard_to_json(bare))
 
     def share(self, shard: Shard) -> None:
         """Tell all workers what is known, as `shard` has it."""
-        write_atomically(self.folder / "known.json", shard_to_json(shard))
+        self._write("known.json", shard_to_json(shard))
 
     def take(self, path: Path) -> Shard:
         """Return the shard in a file, with what is known by now. Raises `ValueError` when it is damaged."""
@@ -73,13 +126,16 @@ class Spool:
 
     def give(self, result: ShardResult) -> None:
         """Hand in the result of a shard: whole or not at all."""
-        write_atomically(self.folder / f"{result.number}.result.json", result_to_json(result))
+        self._write(f"{result.number}.result.json", result_to_json(result))
 
     def results(self, known: Container[int] = ()) -> list[ShardResult]:
         """Return the results so far but those of `known` shards, in the order of their numbers."""
-        paths = sorted(self.folder.glob("*.result.json"), key=number_of)
-        new = (path for path in paths if number_of(path) not in known)
+        new = (path for path in self.handed_in() if number_of(path) not in known)
         return [result_from_json(path.read_text(encoding="utf-8")) for path in new]
+
+    def handed_in(self) -> list[Path]:
+        """Return the files of results, in the order of their numbers."""
+        return sorted(self.folder.glob("*.result.json"), key=number_of)
 
     def shards(self) -> list[Path]:
         """Return the files of the shards that are handed out, in the order of their numbers."""
@@ -93,6 +149,10 @@ class Spool:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
+    def withdraw_note(self, number: int) -> None:
+        """Take the note of a shard back: it was not the scenario that ended it."""
+        (self.folder / f"{number}.now").unlink(missing_ok=True)
+
     def ask_to_stop(self) -> None:
         """Ask all workers to hand in what they have."""
         (self.folder / "stop").touch()
@@ -104,17 +164,21 @@ class Spool:
 
 
 class Beat:
-    """Notes what a worker is about to play, so that somebody knows when it never comes back."""
+    """Notes what a worker is about to play, so that somebody knows when it never comes back.
+
+    The file has room for most scenarios from the start, so that a disk that fills up does not end a shard.
+    """
 
     def __init__(self, spool: Spool, number: int) -> None:
         self._file = os.open(spool.folder / f"{number}.now", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        self._length = os.pwrite(self._file, b" " * _NOTE, 0)
         self.histories = 0
 
     def note(self, scenario: str) -> None:
-        """Note the scenario, as JSON."""
+        """Note the scenario, as JSON. Raises `OSError` when there is no room for a very long one."""
         line = json.dumps({"histories": self.histories, "scenario": scenario}).encode()
         self.histories += 1
-        os.ftruncate(self._file, os.pwrite(self._file, line, 0))
+        self._length = os.pwrite(self._file, line.ljust(self._length), 0)
 
     def close(self) -> None:
         """Note nothing any more."""

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from ...harness.deaths import Limits
+from ...harness.errors import SixfoldError
 from ...harness.nights.shard import Shard, ShardResult, play_shard
 from ...harness.scenario import Scenario, to_json
 from ...harness.undisturbed import stopwatch
@@ -22,6 +23,7 @@ def play_file(spool: Spool, path: Path, until: float | None) -> ShardResult | No
     """Play the shard in a file of the spool and hand in its result.
 
     `until` is the end of the night, in seconds since the epoch. None when there is no time left for it.
+    Raises `SixfoldError` when there is no room for the result.
     """
     shard = spool.take(path)
     seconds = None if until is None else until - time.time()
@@ -29,7 +31,11 @@ def play_file(spool: Spool, path: Path, until: float | None) -> ShardResult | No
         return None
     bounds = [bound for bound in (seconds, shard.seconds) if bound is not None]
     result = play(spool, shard, min(bounds, default=None))
-    spool.give(result)
+    try:
+        spool.give(result)
+    except SixfoldError:
+        spool.withdraw_note(shard.number)
+        raise
     return result
 
 
@@ -39,7 +45,11 @@ def play(spool: Spool, shard: Shard, seconds: float | None) -> ShardResult:
     beat = Beat(spool, shard.number)
 
     def goes_on(scenario: Scenario) -> bool:
-        beat.note(to_json(scenario))
+        try:
+            beat.note(to_json(scenario))
+        except OSError:
+            # The disk is full: what was found so far may still find room.
+            return False
         if beat.histories % _LOOK_EVERY:
             return True
         over = seconds is not None and stopwatch() - began > seconds

@@ -61,7 +61,7 @@ class FindingsLedger:
     """The database at `path`. Raises `SixfoldError` when it is not one of ours, or of a later version."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, timeout=30, isolation_level=None)
@@ -84,7 +84,7 @@ class FindingsLedger:
     def _broken(self, error: Exception) -> SixfoldError:
         return SixfoldError(
             f"the findings ledger cannot be used: {error}",
-            place=str(self._path),
+            place=str(self.path),
             remedy="Check the file, its folder and the space left; what was recorded before is kept.",
         )
 
@@ -95,10 +95,12 @@ class FindingsLedger:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                # SQLite rolls back by itself when the disk is full: to ask again would hide the reason.
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
                 raise
-            self._db.execute("COMMIT")
         except sqlite3.Error as error:
             raise self._broken(error) from error
 
@@ -134,6 +136,10 @@ class FindingsLedger:
         return [Night(n, day, rev, tuple(json.loads(t)), sec, how, h) for n, day, rev, t, sec, how, h in rows]
 
     # -- shards ------------------------------------------------------------------------------------
+
+    def shards_of(self, night: int) -> set[int]:
+        """Return the numbers of the shards of a night that are entered."""
+        return {shard for (shard,) in self._db.execute("SELECT shard FROM shards WHERE night = ?", (night,))}
 
     def record(self, night: int, result: ShardResult) -> list[str]:
         """Enter what a shard found, once; return the ids of findings that nobody knew."""
@@ -227,8 +233,12 @@ class FindingsLedger:
     def close_night(self, night: int, replayed: dict[str, Replayed]) -> dict[str, Status]:
         """Give all findings their status after the night; `replayed` tells of their smallest witnesses.
 
-        Returns the status of each finding by its id.
+        Returns the status of each finding by its id. What nights before this one found and never told,
+        because they were killed, is `new` tonight.
         """
+        [(told,)] = self._db.execute(
+            "SELECT COALESCE(MAX(night), 0) FROM nights WHERE ended IS NOT NULL AND night < ?", (night,)
+        )
         sightings = set(
             self._db.execute("SELECT candidate, code, place FROM sightings WHERE night = ?", (night,))
         )
@@ -237,9 +247,12 @@ class FindingsLedger:
             for entry in self.findings():
                 known = entry.known
                 seen = (known.candidate, known.code, known.by) in sightings
-                before = None if entry.first_night == night else entry.status
+                untold = entry.first_night > told and entry.status == "new"
                 # Among generated histories the check is seen, and not the faults: the witness knows better.
                 shown = replayed.get(entry.id)
+                # A finding of a killed night that passes by now is not new any more, and is told as fixed.
+                is_new = entry.first_night == night or (untold and shown != "passes")
+                before = None if is_new else entry.status
                 after[entry.id] = status_after(before, seen=seen and shown is None, replayed=shown)
                 last = night if after[entry.id] in ("new", "known", "returned") else entry.last_night
                 self._db.execute(

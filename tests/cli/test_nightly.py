@@ -1,8 +1,10 @@
 """Nights from the command line: what is new is told once, and kills lose nothing that was recorded."""
 
+import contextlib
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -50,7 +52,7 @@ def ledger(tmp_path: Path) -> Iterator[FindingsLedger]:
 
 def plan(*targets: str, histories: int = 60) -> Plan:
     return Plan(
-        targets=targets, revision="abc", day="2026-12-02", seconds=30.0, workers=1, histories=histories
+        targets=targets, revision="abc", day="2026-12-02", seconds=300.0, workers=1, histories=histories
     )
 
 
@@ -165,50 +167,115 @@ def test_emitted_issues_are_never_written_twice(tmp_path: Path) -> None:
     assert issues[0].read_text(encoding="utf-8") == "edited by a person"
 
 
-def _processes_of(group: int) -> list[int]:
-    """Return the processes below `group`, whatever sessions they have made for themselves."""
-    parents: dict[int, int] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        parents[int(path.parent.name)] = int(fields[1])
-    below = [group]
-    for process in below:
-        below += [child for child, parent in parents.items() if parent == process]
-    return below
+MARK = "SIXFOLD_NIGHT_UNDER_TEST"
+
+
+def living(mark: str) -> list[int]:
+    """Return the processes that inherited `mark`, whatever sessions and parents they have by now."""
+    entry = f"{MARK}={mark}".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if entry in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+    return found
+
+
+def survivors(mark: str, seconds: float = 10.0) -> list[int]:
+    """Return the processes with `mark` that live on for so long."""
+    end = time.monotonic() + seconds
+    while (found := living(mark)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return found
+
+
+def kill(process: int) -> bool:
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def findings_in(path: Path) -> dict[str, int]:
+    """Open the ledger, which must be sound; return its findings, each with the night that found it."""
+    if not path.exists():
+        return {}
+    ledger = FindingsLedger(path)
+    found = {entry.id: entry.first_night for entry in ledger.findings()}
+    ledger.close()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    return found
+
+
+def is_played(spools: Path, coordinator: int) -> bool:
+    """Tell whether the workers of a night have begun to play."""
+    mine = [spool for spool in map(Spool, spools.glob("*")) if (o := spool.owner()) and o.pid == coordinator]
+    return any(list(spool.folder.glob("*.now")) for spool in mine)
+
+
+ISOLATED = """
+from sixfold.models.deerflow import DEERFLOW_2823
+CANDIDATE = DEERFLOW_2823
+"""
 
 
 @pytest.mark.slow
-def test_random_kills_lose_nothing_that_was_recorded(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found by their environment in /proc")
+def test_fifty_random_kills_lose_nothing_that_was_recorded(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(ISOLATED, encoding="utf-8")
+    targets = ("deerflow-4667", "langchain.summarization", "mine.py:CANDIDATE")
+    command = [*COMMAND, "nightly", *targets, "--budget", "20s", "--workers", "2", "--timeout", "5"]
     dice = random.Random(1)
     path = tmp_path / ".sixfold" / "findings.db"
-    recorded: set[str] = set()
-    kills = 0
-    for _ in range(50):
-        process = subprocess.Popen(
-            [*COMMAND, "nightly", "deerflow-4667", "langchain.summarization", "--budget", "15s"],
+    nights = kills = 0
+
+    def start() -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            command,
             cwd=tmp_path,
+            env={**os.environ, MARK: str(nights)},
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
             start_new_session=True,
         )
-        time.sleep(dice.uniform(4, 14))
-        victims = _processes_of(process.pid)
-        everyone = dice.random() < 0.3
-        for victim in victims if everyone else [dice.choice(victims)]:
-            try:
-                os.kill(victim, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-            kills += 1
-        process.wait(timeout=120)
-        if path.exists():
-            ledger = FindingsLedger(path)
-            now = {entry.id for entry in ledger.findings()}
-            ledger.close()
-            assert recorded <= now
-            recorded = now
-    assert kills >= 25
+
+    def calm_night() -> dict[str, int]:
+        with start() as process:
+            _, complaint = process.communicate(timeout=200)
+        assert process.returncode in (0, 1, 2), complaint
+        assert survivors(str(nights)) == []
+        with contextlib.closing(FindingsLedger(path)) as ledger:
+            night = ledger.nights()[-1]
+        assert night.ended == "complete"
+        assert night.histories > 0
+        return findings_in(path)
+
+    recorded = calm_night()
     assert recorded
+    while kills < 50:
+        nights += 1
+        process = start()
+        hit = False
+        # Most nights are killed while workers play, one in six while the canary is watched.
+        end = time.monotonic() + (dice.uniform(0, 10) if dice.random() < 1 / 6 else 100)
+        while time.monotonic() < end and not is_played(tmp_path / ".sixfold" / "spool", process.pid):
+            time.sleep(0.2)
+        while process.poll() is None:
+            victims = living(str(nights))
+            fate = dice.random()
+            chosen = victims if fate < 0.1 else [process.pid] if fate < 0.2 else dice.sample(victims, 1)
+            hit = hit or process.pid in chosen
+            kills += sum(map(kill, chosen))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=dice.uniform(0.5, 5))
+        _, complaint = process.communicate()
+        assert survivors(str(nights)) == []
+        assert hit or process.returncode in (0, 1, 2), complaint
+        now = findings_in(path)
+        assert recorded.items() <= now.items()
+        recorded = now
+    nights += 1
+    assert recorded.items() <= calm_night().items()

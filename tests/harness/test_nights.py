@@ -115,9 +115,18 @@ def test_statuses_over_four_nights(ledger: FindingsLedger) -> None:
         night = ledger.begin_night("2026-12-02", "abc", ["mine"])
         ledger.record(night, played)
         told.append(ledger.close_night(night, replayed)[key])
+        ledger.end_night(night, 1.0, "complete")
     assert told == ["new", "known", "fixed", "returned", "unobserved"]
     [entry] = ledger.findings()
     assert (entry.first_night, entry.last_night) == (1, 4)
+
+
+def test_what_a_killed_night_found_is_new_in_the_next_or_fixed_by_then(ledger: FindingsLedger) -> None:
+    key = STALE.signature.id()
+    ledger.record(ledger.begin_night("2026-12-02", "abc", ["mine"]), result())
+    night = ledger.begin_night("2026-12-03", "abc", ["mine"])
+    assert ledger.close_night(night, {key: "fails"}) == {key: "new"}
+    assert ledger.close_night(night, {key: "passes"}) == {key: "fixed"}
 
 
 def test_closed_finding_keeps_the_remark(ledger: FindingsLedger) -> None:
