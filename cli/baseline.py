@@ -18,7 +18,7 @@ _TEXTS = ("id", "candidate", "code", "reason", "owner")
 _NEEDED = ("id", "candidate", "code")
 
 _HEAD = """\
-# Findings that are accepted for now: `sixfold run|compare|pr --baseline {name}`.
+# Findings that are accepted for now: `sixfold run|compare|pr|nightly --baseline {name}`.
 # Give each a reason, an owner, and the last day on which it is accepted (expires = 2026-12-31).
 """
 

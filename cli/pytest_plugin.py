@@ -42,6 +42,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--sixfold-seed", type=int, default=0, metavar="N", help="seed of --sixfold targets (default: 0)"
     )
     group.addoption(
+        "--sixfold-database",
+        metavar="WHERE",
+        help="keep the examples of Hypothesis here: redis://HOST:PORT/0 for a fleet, or a folder",
+    )
+    group.addoption(
         "--sixfold-audit",
         action="store_true",
         help="say of each test that calls a middleware hook whether the update went through a real reducer",
@@ -62,6 +67,20 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         from .pytest_audit import Audit
 
         early_config.pluginmanager.register(Audit(early_config), "sixfold-audit")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Open the example database, once Hypothesis has chosen its profile."""
+    if config.option.sixfold_database is None:
+        return
+    from ..harness.errors import SixfoldError
+    from .example_database import use_database
+
+    try:
+        use_database(config.option.sixfold_database)
+    except SixfoldError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

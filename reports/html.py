@@ -6,14 +6,9 @@ filters the findings. Text of candidates and models is escaped by the templates,
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from ..harness.faults import PACKAGES
@@ -28,13 +23,12 @@ from .findings_in_words import replay_of
 from .html_frames import Frame, Note, frames
 from .html_lanes import Lane, lane
 from .html_overview import matrix, plots
+from .html_page import asset, policy, template
 from .html_text import shown
 from .picture import timeline
 from .stored_run import StoredRun
 
 NAME = "report.html"
-
-_TEMPLATES = Path(__file__).parent / "templates"
 
 #: Messages that are quoted below a timeline, and the characters of each.
 _MOST_QUOTED = 40
@@ -63,11 +57,11 @@ class Entry(NamedTuple):
 
 def files(run: StoredRun) -> dict[str, str]:
     """Return the page by its name below the run folder's `reports/`. Equal runs give equal text."""
-    style, script = _asset("report.css"), _asset("report.js")
-    page = _template().render(
+    style, script = asset("report.css"), asset("report.js")
+    page = template("report.html.j2").render(
         style=Markup(style),
         script=Markup(script),
-        policy=_policy(style, script),
+        policy=policy(style, script),
         run=run,
         seed=run.seed,
         versions=[f"{shown(name)} {shown(number)}" for name, number in sorted(run.versions.items())],
@@ -78,35 +72,6 @@ def files(run: StoredRun) -> dict[str, str]:
         invariants=INVARIANTS,
     )
     return {NAME: page}
-
-
-@lru_cache(maxsize=1)
-def _template() -> Template:
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("report.html.j2")
-
-
-def _asset(name: str) -> str:
-    return (_TEMPLATES / name).read_text(encoding="utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    """Return a content security policy that allows these two texts and nothing else."""
-    return (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _names(run: StoredRun) -> list[str]:

@@ -17,6 +17,7 @@ from ..harness.scenario import from_json
 from .findings_in_words import counted
 from .plan import in_one_line
 from .terminal import say
+from .trend import TrendLine
 
 _STYLES: dict[Status, str] = {
     "new": "bold red",
@@ -88,29 +89,24 @@ def print_list(console: Console, entries: Sequence[Entry]) -> None:
         say(console, "the ledger has no findings")
 
 
-def print_trend(
-    console: Console, nights: Sequence[Night], measured: Sequence[tuple[int, str, str, float]]
-) -> None:
-    """Print the nights, a line each: work, throughput, what was reached, and prefix reuse."""
+def print_trend(console: Console, trend: Sequence[TrendLine]) -> None:
+    """Print the nights, a line each: work, throughput, what was reached, prefix reuse, and findings."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("night", "day", "histories", "per second", "goals reached", "prefix reuse", "ended"):
+    headings = ("night", "day", "histories", "per second", "goals reached", "prefix reuse", "new", "ended")
+    for heading in headings:
         table.add_column(heading, justify="right" if heading != "ended" else "left")
-    for night in nights:
-        own = [(what, amount) for number, _, what, amount in measured if number == night.number]
-        sums: Counter[str] = Counter()
-        for what, amount in own:
-            sums[what] += amount  # type: ignore[assignment]
-        sent, resent = sums["figure sent"], sums["figure resent"]
+    for line in trend:
         table.add_row(
-            str(night.number),
-            night.day,
-            f"{night.histories:,}",
-            f"{night.histories / night.seconds:,.0f}" if night.seconds else "-",
-            str(sum(what.startswith("reached ") and amount > 0 for what, amount in own)),
-            f"{resent / sent:.0%}" if sent else "-",
-            night.ended or "killed",
+            str(line.night),
+            harmless(line.day, 20),
+            f"{line.histories:,}",
+            "-" if line.per_second is None else f"{line.per_second:,.0f}",
+            str(line.goals),
+            "-" if line.reuse is None else f"{line.reuse:.0%}",
+            str(line.new),
+            harmless(line.ended, 20),
         )
-    if nights:
+    if trend:
         console.print(table)
     else:
         say(console, "the ledger has no nights")

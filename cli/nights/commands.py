@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..options import Timeout
+from ..options import Baseline, Timeout, UpdateBaseline
 
 nights = typer.Typer()
 
@@ -42,6 +42,8 @@ def nightly(
     ] = None,
     timeout: Timeout = 20.0,
     keep_spool: Annotated[bool, typer.Option("--keep-spool", help="Keep what workers wrote down.")] = False,
+    baseline: Baseline = None,
+    update_baseline: UpdateBaseline = False,
 ) -> None:
     """Fuzz for hours, and report only what is new since the last night."""
     from .nightly import nightly_command
@@ -55,6 +57,8 @@ def nightly(
         cluster=cluster,
         timeout=timeout,
         keep_spool=keep_spool,
+        baseline=baseline,
+        update_baseline=update_baseline,
     )
 
 
@@ -74,8 +78,14 @@ def findings(
 
 
 @nights.command()
-def trend(ledger: Ledger = Path(".sixfold/findings.db")) -> None:
-    """Show work, throughput and reach from night to night."""
+def trend(
+    ledger: Ledger = Path(".sixfold/findings.db"),
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the trend as a page, too.", show_default=False),
+    ] = None,
+) -> None:
+    """Show work, throughput, reach and findings from night to night."""
     from .findings import trend_command
 
-    trend_command(ledger)
+    trend_command(ledger, html)

@@ -9,7 +9,11 @@ import typer
 from ...harness.errors import SixfoldError
 from ...harness.nights.entries import Entry
 from ...harness.nights.ledger import FindingsLedger
+from ...harness.run_folder import write_atomically
+from ...reports import html_trend
 from ...reports.nights import print_entry, print_list, print_trend
+from ...reports.terminal import say
+from ...reports.trend import trend_of
 from ..console import console, readers_may_leave
 
 
@@ -49,12 +53,16 @@ def _unknown(number: str, place: Path) -> SixfoldError:
     )
 
 
-def trend_command(ledger_file: Path) -> None:
-    """Print the nights, a line each."""
+def trend_command(ledger_file: Path, html: Path | None = None) -> None:
+    """Print the nights, a line each, and write them as a page if one is wanted."""
     ledger = _opened(ledger_file)
     try:
-        nights, measured = ledger.nights(), ledger.measured()
+        trend = trend_of(ledger.nights(), ledger.measured(), ledger.findings())
     finally:
         ledger.close()
+    if html is not None:
+        write_atomically(html, html_trend.render(trend))
     with readers_may_leave():
-        print_trend(console(), nights, measured)
+        print_trend(console(), trend)
+        if html is not None:
+            say(console(), f"written: {html}")

@@ -43,9 +43,10 @@ class Plan:
 
 @dataclass(slots=True)
 class Night:
-    """What a night has seen so far. `statuses` are settled when it ends."""
+    """What a night has seen so far. `statuses` are settled when it ends; `candidates` are those it plays."""
 
     number: int
+    candidates: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     histories: int = 0
     statuses: dict[str, Status] = field(default_factory=dict)
@@ -163,6 +164,7 @@ def _replay(plan: Plan, ledger: FindingsLedger, night: Night) -> dict[str, Repla
         try:
             with quiet(), subjects([target], isolated=True, limits=Limits(history=plan.timeout)) as opened:
                 for subject in opened:
+                    night.candidates.append(subject.candidate.name)
                     replayed |= _replay_on(subject, entries)
         except TargetError as error:
             night.unloadable.append(f"{target}: {error.cause}")

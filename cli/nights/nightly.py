@@ -7,16 +7,21 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn
 
+from ...harness.baseline import Observed, Scope, Sorted
 from ...harness.errors import ExitCode, SixfoldError
+from ...harness.nights.entries import Entry
 from ...harness.nights.ledger import FindingsLedger
 from ...models.catalogue import DEFAULT_TARGETS
+from ...reports import baseline_words
 from ...reports.nights import print_night
+from ..baseline import check as check_baseline
+from ..baseline import settle
 from ..console import console, readers_may_leave
 from ..project import chosen
 from ..run import budget_seconds
@@ -37,15 +42,25 @@ def revision() -> str:
         return "none"
 
 
-def exit_code(night: Night) -> ExitCode:
+def exit_code(night: Night, held: Sorted | None = None) -> ExitCode:
     """Return 1 when something is new or has returned, 2 when something is inconclusive, else 0.
 
-    A night in which nothing was played is inconclusive.
+    What a baseline accepts is no news; what it accepted until a day that has passed is, once more. A night
+    in which nothing was played is inconclusive.
     """
-    if any(status in ("new", "returned") for status in night.statuses.values()):
+    news = {number for number, status in night.statuses.items() if status in ("new", "returned")}
+    if held is not None:
+        news = (news - held.accepted) | {entry.id for entry in held.expired}
+    if news:
         return ExitCode.FINDINGS
     doubtful = night.unloadable or night.killers or not night.histories
     return ExitCode.INCONCLUSIVE if doubtful else ExitCode.NOTHING_NEW
+
+
+def _observed(night: Night, entries: Mapping[str, Entry]) -> list[Observed]:
+    """Return what shows tonight, as a baseline knows findings."""
+    showing = [entries[n] for n, status in night.statuses.items() if status in ("new", "known", "returned")]
+    return [Observed(entry.id, entry.known.candidate, entry.known.code) for entry in showing]
 
 
 class _Bar:
@@ -90,8 +105,11 @@ def nightly_command(
     cluster: str | None,
     timeout: float,
     keep_spool: bool,
+    baseline: Path | None = None,
+    update_baseline: bool = False,
 ) -> None:
     """Run a night, print what is new, and exit with the code for it."""
+    check_baseline(baseline, update=update_baseline)
     seconds = budget_seconds(budget)
     names = tuple(chosen(list(targets), DEFAULT_TARGETS))
     crew: Crew = work_through
@@ -120,6 +138,12 @@ def nightly_command(
         entries = {entry.id: entry for entry in ledger.findings()}
         with readers_may_leave():
             print_night(console(), night.statuses, entries, ledger.nights()[-1], night.killers)
+        held = settle(
+            baseline,
+            lambda: _observed(night, entries),
+            Scope(frozenset(night.candidates)),
+            update=update_baseline,
+        )
         # Not `night.new`: what a killed night has found is told tonight.
         news = [number for number, status in night.statuses.items() if status == "new"]
         if emit_issues is not None:
@@ -133,4 +157,7 @@ def nightly_command(
         out.print("inconclusive: nothing was played; give it more time with --budget", markup=False)
     for trouble in night.unloadable:
         out.print(f"inconclusive: {trouble}", markup=False)
-    raise typer.Exit(exit_code(night))
+    if held is not None:
+        for line in (baseline_words.counts(held), *baseline_words.lines_of(held)):
+            out.print(line, markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(exit_code(night, held))
