@@ -144,17 +144,19 @@ def _plain(value: Any) -> Any:
 
 
 def history_to_json(history: History) -> str:
-    """Serialise `history` to JSON; equal histories give equal bytes."""
-    data = {
-        "sixfold_history": History.version,
-        "candidate": history.candidate,
-        "lane": history.lane,
-        "records": [
-            {"record": type(r).__name__} | dict(zip(r._fields, map(_plain, r), strict=True))
-            for r in history.records
-        ],
-    }
-    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    """Serialise `history` to JSON, a record a line; equal histories give equal bytes."""
+    head = {"sixfold_history": History.version, "candidate": history.candidate, "lane": history.lane}
+    fields = [f" {_encoded(name)}: {_encoded(value)},\n" for name, value in head.items()]
+    records = [
+        _encoded({"record": type(r).__name__} | dict(zip(r._fields, map(_plain, r), strict=True)))
+        for r in history.records
+    ]
+    lines = "\n  " + ",\n  ".join(records) + "\n " if records else ""
+    return f'{{\n{"".join(fields)} "records": [{lines}]\n}}\n'
+
+
+#: Without indentation: with it `json` encodes in Python, which takes longer than a history is played.
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @cache

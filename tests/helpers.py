@@ -16,13 +16,14 @@ from sixfold.harness.candidate import Candidate
 from sixfold.harness.comparisons import COMPARED
 from sixfold.harness.differential import try_out
 from sixfold.harness.events import Options
-from sixfold.harness.faults import DEFAULT_WORLD
+from sixfold.harness.faults import DEFAULT_WORLD, FaultKind, FaultPlace
 from sixfold.harness.on_wire import WIRE_ONLY
 from sixfold.harness.scenario import Scenario
 from sixfold.harness.search import COMPARE_EVERY
 from sixfold.harness.shrink import shrink
 from sixfold.harness.steps import Step
-from sixfold.strategies.scenarios import explore
+from sixfold.strategies.scenarios import ALL_PLACES
+from sixfold.strategies.scenarios import explore as draw
 
 SEED = 20260816
 # Failing scenarios to see before the smallest of them is shrunk.
@@ -68,6 +69,45 @@ def codes(candidate: Candidate, scenario: Scenario, *, comparing: bool = False) 
     `comparing` plays the variants of the scenario, too.
     """
     return {code for code, _ in try_out(agent_of(candidate), scenario, comparing=comparing).violated()}
+
+
+#: The scenarios drawn so far, by what they were drawn from: they are the same for the same seed.
+_drawn: dict[tuple[int, frozenset[FaultKind], frozenset[FaultPlace]], list[Scenario]] = {}
+
+#: Longer explorations are drawn anew: they would only fill the memory.
+_KEPT = 2_500
+
+
+def explore(
+    visit: Callable[[Scenario], None],
+    *,
+    seed: int,
+    count: int,
+    kinds: frozenset[FaultKind] = DEFAULT_WORLD,
+    places: frozenset[FaultPlace] = ALL_PLACES,
+) -> None:
+    """Do as `strategies.explore` does, and draw each scenario once per test process.
+
+    Drawing takes as long as playing. Most candidates have the same faults, so they get the same scenarios.
+    """
+    if count > _KEPT:
+        draw(visit, seed=seed, count=count, kinds=kinds, places=places)
+        return
+    kept = _drawn.setdefault((seed, kinds, places), [])
+    for scenario in kept[:count]:
+        visit(scenario)
+    known, number = len(kept), 0
+
+    def visit_next(scenario: Scenario) -> None:
+        nonlocal number
+        number += 1
+        if number > known:
+            if number > len(kept):
+                kept.append(scenario)
+            visit(scenario)
+
+    if known < count:
+        draw(visit_next, seed=seed, count=count, kinds=kinds, places=places)
 
 
 def _faults_of(candidate: Candidate) -> dict[str, Any]:

@@ -9,6 +9,10 @@ from pathlib import Path
 
 PLUGIN = "sixfold.cli.pytest_plugin"
 
+#: What is installed beside Sixfold has plugins that take seconds to load; those that its users need are named.
+NO_OTHER_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+OTHERS = ("-p", "_hypothesis_pytestplugin", "-p", "xdist.plugin")
+
 
 def write(folder: Path, **files: str) -> None:
     """Write modules into the folder, by name."""
@@ -18,10 +22,10 @@ def write(folder: Path, **files: str) -> None:
 
 def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run pytest in the folder, with the plugin by its module, whether or not it is an entry point."""
-    named = ["-p", "no:sixfold", "-p", PLUGIN]
+    named = ["-p", "no:sixfold", "-p", PLUGIN, *OTHERS]
     # Where Hypothesis takes itself to run on a CI server it has other defaults.
     environment = {name: value for name, value in os.environ.items() if name not in ("CI", "GITHUB_ACTIONS")}
-    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "200"}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "200", **NO_OTHER_PLUGINS}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *named, *arguments],
         cwd=folder,

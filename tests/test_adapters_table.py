@@ -22,9 +22,8 @@ from sixfold.harness.invariants.registry import INVARIANTS
 from sixfold.harness.on_wire import WIRE_ONLY
 from sixfold.models.catalogue import CATALOGUE, MISSING
 from sixfold.models.installed import LANGCHAIN, REAL, Adapter
-from sixfold.strategies.scenarios import explore
 
-from .helpers import serialisers_for
+from .helpers import explore, serialisers_for
 from .reviewed import REVIEWED
 from .short import short
 

@@ -10,7 +10,7 @@ from sixfold.cli.mutating import Runner, all_mutants, sources_of
 from sixfold.harness.errors import SixfoldError
 from sixfold.models.resolve import resolve
 
-from ..suites import FOLDS, HISTORY, REMINDER, SHAPE, run_pytest, write
+from ..suites import FOLDS, HISTORY, NO_OTHER_PLUGINS, REMINDER, SHAPE, run_pytest, write
 from .conftest import Sixfold
 
 MORE = """
@@ -73,43 +73,59 @@ EXPECTED = {
 }
 
 
+SUITE = {"reminder": REMINDER, "history": HISTORY, "test_shape": SHAPE, "test_folds": FOLDS}
+
+
+@pytest.fixture(autouse=True)
+def no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processes that the audit starts load no plugins that have nothing to do with it."""
+    for name, value in NO_OTHER_PLUGINS.items():
+        monkeypatch.setenv(name, value)
+
+
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
-    write(tmp_path, reminder=REMINDER, history=HISTORY, test_shape=SHAPE, test_folds=FOLDS)
+    write(tmp_path, **SUITE)
     return tmp_path
 
 
-def verdicts(folder: Path) -> dict[str, set[str]]:
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of a suite that was run once under audit, and what was printed."""
+    folder = tmp_path_factory.mktemp("audited")
+    write(folder, **SUITE, test_more=MORE)
+    done = run_pytest(folder, "--sixfold-audit", "--sixfold-audit-report", "audit.json")
+    assert "18 passed" in done.stdout, done.stdout + done.stderr
+    return folder, done.stdout
+
+
+def verdicts(folder: Path, file: str = "") -> dict[str, set[str]]:
+    """Return the names of the tests in `file` by their verdict."""
     found: dict[str, set[str]] = {}
     for test in json.loads((folder / "audit.json").read_text())["tests"]:
-        found.setdefault(test["verdict"], set()).add(test["test"].rpartition("::test_")[2])
+        if test["test"].startswith(file):
+            found.setdefault(test["verdict"], set()).add(test["test"].rpartition("::test_")[2])
     return found
 
 
-def test_the_two_tests_of_the_article_are_told_apart(suite: Path) -> None:
-    done = run_pytest(suite, "--sixfold-audit", "--sixfold-audit-report", "audit.json")
-    assert "2 passed" in done.stdout, done.stdout + done.stderr
-    assert verdicts(suite) == {
-        "shape-only": {"reminder_takes_an_id_and_words_follow"},
-        "folded": {"the_question_stays_the_last_one"},
+def test_the_two_tests_of_the_article_are_told_apart(audited: tuple[Path, str]) -> None:
+    folder, said = audited
+    assert verdicts(folder, "test_shape.py") == {"shape-only": {"reminder_takes_an_id_and_words_follow"}}
+    assert verdicts(folder, "test_folds.py") == {"folded": {"the_question_stays_the_last_one"}}
+    assert "test_shape.py::test_reminder_takes_an_id_and_words_follow  (Reminder.before_agent)" in said
+    assert re.search(r"folded: +8 ", said)
+
+
+def test_each_way_to_fold_is_seen_and_nothing_else_is_taken_for_one(audited: tuple[Path, str]) -> None:
+    folder, _ = audited
+    assert verdicts(folder, "test_more.py") == {
+        verdict: set(names.split()) for verdict, names in EXPECTED.items()
     }
-    assert "test_shape.py::test_reminder_takes_an_id_and_words_follow  (Reminder.before_agent)" in done.stdout
-    assert re.search(r"folded: +1 ", done.stdout)
+    assert json.loads((folder / "audit.json").read_text())["tests_without_hooks"] == 1
 
 
-def test_each_way_to_fold_is_seen_and_nothing_else_is_taken_for_one(suite: Path) -> None:
-    write(suite, test_more=MORE)
-    done = run_pytest(suite, "--sixfold-audit-report", "audit.json", "test_more.py")
-    assert "16 passed" in done.stdout, done.stdout + done.stderr
-    assert verdicts(suite) == {verdict: set(names.split()) for verdict, names in EXPECTED.items()}
-    assert json.loads((suite / "audit.json").read_text())["tests_without_hooks"] == 1
-
-
-def test_the_audit_does_not_change_what_tests_see(suite: Path) -> None:
-    write(suite, test_more=MORE)
-    plain, audited = run_pytest(suite, "-q"), run_pytest(suite, "-q", "--sixfold-audit")
-    assert "18 passed" in plain.stdout
-    assert "18 passed" in audited.stdout
+def test_the_audit_does_not_change_what_tests_see(audited: tuple[Path, str]) -> None:
+    assert "18 passed" in run_pytest(audited[0], "-q").stdout
 
 
 def test_a_machine_of_sixfold_counts_as_folding(suite: Path) -> None:
@@ -141,7 +157,7 @@ def test_the_head_scan_lives_under_the_shape_and_dies_under_the_fold(
     ]
     told = {}
     for tests in ("test_shape.py", "test_folds.py"):
-        runner = Runner(target, [tests], histories=100)
+        runner = Runner(target, [tests], histories=40)
         runner.begin()
         told[tests] = runner.try_out(path, classes, head)
     assert told["test_folds.py"].verdict == "killed by the tests"
@@ -152,7 +168,7 @@ def test_the_head_scan_lives_under_the_shape_and_dies_under_the_fold(
 
 def test_mutants_that_no_test_loads_are_told(suite: Path, sixfold: Sixfold) -> None:
     write(suite, test_nothing="def test_nothing(): pass\n")
-    options = ("--tests", "test_nothing.py", "--max-mutants", "1", "--max-histories", "60")
+    options = ("--tests", "test_nothing.py", "--max-mutants", "1", "--max-histories", "20")
     done = sixfold("audit", "reminder.py:Reminder", "--mutate", *options)
     assert done.code == 1, done.err
     assert "no test imports the file; Sixfold: " in " ".join(done.out.split())

@@ -18,8 +18,8 @@ from sixfold.harness.invariants import registry
 from sixfold.harness.invariants.checks import Check, Violation
 from sixfold.harness.lanes.reducer import ReducerLane
 from sixfold.harness.verdicts import Verdict
-from sixfold.strategies.scenarios import explore
 
+from ..helpers import explore
 from ..planted import PLANTED
 
 OPTIONS = Options(seed=3, max_histories=60)

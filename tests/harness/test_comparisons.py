@@ -31,10 +31,9 @@ from sixfold.harness.steps import (
     UserTurn,
 )
 from sixfold.models.resolve import resolve
-from sixfold.strategies.scenarios import explore
 
 from ..correct import CORRECT
-from ..helpers import agent_of, codes, explored, graph_agent_of, scenario_of
+from ..helpers import agent_of, codes, explore, explored, graph_agent_of, scenario_of
 from ..planted import ALSO_PLANTED, PLANTED, Planted
 
 BOTH_LANES: list[Planted] = [*(PLANTED[code] for code in sorted(COMPARED)), *ALSO_PLANTED.values()]

@@ -2,8 +2,8 @@
 
 from sixfold.harness.campaign import Campaign
 from sixfold.harness.events import Event, Found, Options, RunFinished, RunStarted, Stage, Stream
-from sixfold.strategies.scenarios import explore
 
+from ..helpers import explore
 from ..planted import PLANTED
 
 OPTIONS = Options(seed=1, max_histories=30)

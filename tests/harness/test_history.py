@@ -19,7 +19,7 @@ CANDIDATES = [*(load() for load in CATALOGUE.values()), *(item.flawed for item i
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda candidate: candidate.name)
 def test_history_from_disk_is_judged_the_same(candidate: Candidate) -> None:
     seen = 0
-    for scenario in explored(12, candidate=candidate):
+    for scenario in explored(6, candidate=candidate):
         trial = try_out(agent_of(candidate), scenario)
         text = history_to_json(trial.history)
         again = history_from_json(text)

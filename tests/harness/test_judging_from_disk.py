@@ -14,9 +14,8 @@ from sixfold.harness.run_folder import RunFolder
 from sixfold.models.deerflow import DEERFLOW_4667
 from sixfold.models.langchain_summarization import CANDIDATE as SUMMARIZATION
 from sixfold.reports.stored_run import load_run
-from sixfold.strategies.scenarios import explore
 
-from ..helpers import agent_of, explored
+from ..helpers import agent_of, explore, explored
 
 
 def test_findings_are_found_again_in_what_the_run_saved(tmp_path: Path) -> None:

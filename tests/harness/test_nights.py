@@ -27,9 +27,8 @@ from sixfold.harness.scenario import Scenario, to_json
 from sixfold.harness.steps import UserTurn
 from sixfold.harness.subject import Local
 from sixfold.models.deerflow import DEERFLOW, DEERFLOW_4667
-from sixfold.strategies.scenarios import explore
 
-from ..helpers import agent_of, scenario_of
+from ..helpers import agent_of, explore, scenario_of
 
 STORY = scenario_of(UserTurn(faults=(Fault("skip", "before_agent"),)), UserTurn())
 STALE = Known("mine", "3.stale-question", "Mine.before_agent", ("skip",), to_json(STORY))
@@ -192,21 +191,27 @@ def test_seeds_differ_by_commit_shard_and_night() -> None:
     assert seed_of_shard("a", 0, 1) == seed_of_shard("a", 0, 1)
 
 
+#: A shard that several tests begin with.
+SHARD = Shard(number=0, seed=3, targets=(), histories=40)
+
+
 def played(shard: Shard) -> ShardResult:
     return play_shard([Local(agent_of(DEERFLOW)), Local(agent_of(DEERFLOW_4667))], shard, explore)
 
 
-def test_shard_played_again_gives_the_same() -> None:
-    shard = Shard(number=0, seed=3, targets=(), histories=60)
-    first = played(shard)
+@pytest.fixture(scope="module")
+def first() -> ShardResult:
+    """`SHARD`, played once."""
+    return played(SHARD)
+
+
+def test_shard_played_again_gives_the_same(first: ShardResult) -> None:
     assert first.found
-    assert first == played(shard)
+    assert first == played(SHARD)
 
 
-def test_what_is_known_is_not_found_again_and_still_seen() -> None:
-    shard = Shard(number=0, seed=3, targets=(), histories=60)
-    first = played(shard)
-    again = played(replace(shard, known=tuple(f.known for f in first.found), settled=first.settled))
+def test_what_is_known_is_not_found_again_and_still_seen(first: ShardResult) -> None:
+    again = played(replace(SHARD, known=tuple(f.known for f in first.found), settled=first.settled))
     assert again.found == ()
     assert again.seen == first.seen
 
@@ -231,11 +236,9 @@ def test_shard_stops_when_it_is_told_to() -> None:
     assert (stopped.histories, stopped.complete) == (7, False)
 
 
-def test_novelty_is_what_was_not_reached_before() -> None:
-    shard = Shard(number=0, seed=3, targets=(), histories=40)
-    first = played(shard)
+def test_novelty_is_what_was_not_reached_before(first: ShardResult) -> None:
     assert "deerflow: injection" in first.novel
-    again = played(replace(shard, reached=tuple(first.novel)))
+    again = played(replace(SHARD, reached=tuple(first.novel)))
     assert again.novel == {}
 
 

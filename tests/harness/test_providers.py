@@ -27,9 +27,8 @@ from sixfold.harness.views import ViewBook
 from sixfold.models.deerflow import DEERFLOW
 from sixfold.reports.json_report import render
 from sixfold.reports.terminal import print_result
-from sixfold.strategies.scenarios import explore
 
-from ..helpers import agent_of, scenario_of
+from ..helpers import agent_of, explore, scenario_of
 from ..planted import PLANTED
 
 INSTALLED = all(importlib.util.find_spec(provider.package) for provider in providers.PROVIDERS)

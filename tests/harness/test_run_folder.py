@@ -15,7 +15,8 @@ from sixfold.harness.history import history_from_json
 from sixfold.harness.run_folder import RunFolder, write_atomically, write_together
 from sixfold.harness.scenario import load
 from sixfold.models.deerflow import DEERFLOW_4667
-from sixfold.strategies.scenarios import explore
+
+from ..helpers import explore
 
 
 def saved(base: Path, *, seed: int = 0) -> RunFolder:

@@ -14,7 +14,8 @@ from sixfold.harness.scenario import Scenario
 from sixfold.harness.search import Search
 from sixfold.harness.stack import needed_members, without
 from sixfold.harness.steps import UserTurn
-from sixfold.strategies.scenarios import explore
+
+from ..helpers import explore
 
 
 class Idle(AgentMiddleware[Any, Any, Any]):

@@ -13,9 +13,9 @@ from sixfold.harness.verdicts import Verdict
 from sixfold.models.catalogue import CATALOGUE, DEFAULT_TARGETS
 from sixfold.models.deerflow import DEERFLOW, DEERFLOW_4667
 from sixfold.models.langchain_summarization import CANDIDATE as SUMMARIZATION
-from sixfold.strategies.scenarios import explore
+from sixfold.strategies.scenarios import explore as draw
 
-from ..helpers import agent_of, codes, explored, minimal_scenario, scenario_of
+from ..helpers import agent_of, codes, explore, explored, minimal_scenario, scenario_of
 
 STORY_OF_4667 = scenario_of(UserTurn(faults=(Fault("skip", "before_agent"),)), UserTurn())
 
@@ -64,12 +64,14 @@ def test_langchain_summarization_loses_the_question() -> None:
 
 
 def test_equal_seeds_give_equal_results() -> None:
-    first, second = (run(DEERFLOW, DEERFLOW_4667, seed=7, histories=100) for _ in range(2))
+    # Drawn anew for each: nothing is kept from the first.
+    options = Options(seed=7, max_histories=60)
+    first, second = (Campaign([DEERFLOW, DEERFLOW_4667], options).run(draw) for _ in range(2))
     assert first.findings
     assert first == second
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_4667_is_reported_minimal_whatever_the_seed(seed: int) -> None:
     result = run(DEERFLOW, DEERFLOW_4667, seed=seed, histories=150)
     found = {

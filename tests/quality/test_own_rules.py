@@ -7,10 +7,10 @@ from sixfold.harness.campaign import seed_of_round
 from sixfold.harness.candidate import CONTROL, Candidate
 from sixfold.harness.search import Search
 from sixfold.models.catalogue import CATALOGUE
-from sixfold.strategies.scenarios import explore
 
 from ..corpus.targets.correct import IDLE
 from ..correct import CORRECT
+from ..helpers import explore
 
 BATCH = 100
 

@@ -9,10 +9,17 @@ from sixfold.harness.events import Options
 from sixfold.harness.rules import LANES, RULES
 from sixfold.harness.shrink import shrink
 from sixfold.harness.verdicts import Verdict
-from sixfold.strategies.scenarios import explore
 
 from ..flaws import lanes
-from ..helpers import SEED, SIBLING_HISTORIES, assert_never_violates, codes, find_scenario, minimal_scenario
+from ..helpers import (
+    SEED,
+    SIBLING_HISTORIES,
+    assert_never_violates,
+    codes,
+    explore,
+    find_scenario,
+    minimal_scenario,
+)
 from ..planted import ALSO_PLANTED, PLANTED, Planted
 
 EVERY = [*PLANTED.values(), *ALSO_PLANTED.values()]

@@ -12,9 +12,8 @@ from sixfold.harness.environment import Environment
 from sixfold.harness.events import Options
 from sixfold.harness.findings import Finding
 from sixfold.models.deerflow import CONTRACT, DynamicContextMiddleware
-from sixfold.strategies.scenarios import explore
 
-from ..helpers import violations
+from ..helpers import explore, violations
 
 #: In the world of all of them agents are run again without new words.
 SHARED = replace(CONTRACT, compacts=True, outside=CONTRACT.outside - {"continue"})

@@ -13,8 +13,8 @@ from sixfold.harness.campaign import Campaign
 from sixfold.harness.candidate import Candidate
 from sixfold.harness.events import Options, RunResult
 from sixfold.reports.terminal import print_result
-from sixfold.strategies.scenarios import explore
 
+from ..helpers import explore
 from ..planted import PLANTED
 
 FLAWED = PLANTED["2.duplicate"].flawed

@@ -28,9 +28,8 @@ from sixfold.models.deerflow import DEERFLOW, DEERFLOW_4667
 from sixfold.models.langchain_summarization import CANDIDATE as SUMMARIZATION
 from sixfold.reports.picture import timeline
 from sixfold.reports.terminal import print_result
-from sixfold.strategies.scenarios import explore
 
-from ..helpers import agent_of, scenario_of
+from ..helpers import agent_of, explore, scenario_of
 
 FOLDER = Path(__file__).parent
 WIDTH = 80

@@ -142,6 +142,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 settings.register_profile(
     "mine",
     max_examples=60,
+    stateful_step_count=10,
     deadline=None,
     print_blob=True,
     report_multiple_bugs=False,
