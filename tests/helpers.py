@@ -28,7 +28,7 @@ from sixfold.strategies.scenarios import explore as draw
 SEED = 20260816
 # Failing scenarios to see before the smallest of them is shrunk.
 ENOUGH = 40
-# Histories in which the correct sibling of a planted flaw must be clean, each time the suite runs.
+# Histories in which the table of checks says that the correct sibling of a planted flaw is clean.
 SIBLING_HISTORIES = 300
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 PLUGIN = "sixfold.cli.pytest_plugin"
 
-#: What is installed beside Sixfold has plugins that take seconds to load; those that its users need are named.
+#: Packages beside Sixfold have plugins that take seconds to load; those that its users need are named.
 NO_OTHER_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 OTHERS = ("-p", "_hypothesis_pytestplugin", "-p", "xdist.plugin")
 

@@ -15,10 +15,17 @@ from sixfold.harness.events import Options
 from sixfold.harness.invariants.registry import INVARIANTS
 from sixfold.harness.rules import LANES, RULES, rule_by_code
 from sixfold.harness.scenario import Scenario
-from sixfold.strategies.scenarios import explore
 
 from .flaws import lanes
-from .helpers import SIBLING_HISTORIES, explored, find_scenario, first_found, serialisers_for, violations
+from .helpers import (
+    SIBLING_HISTORIES,
+    explore,
+    explored,
+    find_scenario,
+    first_found,
+    serialisers_for,
+    violations,
+)
 from .planted import ALSO_PLANTED, PLANTED, Planted
 from .short import short
 

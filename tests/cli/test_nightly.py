@@ -50,7 +50,7 @@ def ledger(tmp_path: Path) -> Iterator[FindingsLedger]:
     ledger.close()
 
 
-def plan(*targets: str, histories: int = 60) -> Plan:
+def plan(*targets: str, histories: int = 25) -> Plan:
     return Plan(
         targets=targets, revision="abc", day="2026-12-02", seconds=300.0, workers=1, histories=histories
     )

@@ -83,6 +83,13 @@ def test_the_fix_is_fixed_and_its_reverse_regressed(sixfold: Sixfold, repository
         assert each["minimal"]
         assert len(each["scenario"]["steps"]) <= 2
     assert not left_behind(repository)
+
+
+@pytest.mark.slow
+def test_what_a_baseline_accepts_is_no_failure_until_it_expires(sixfold: Sixfold, repository: Path) -> None:
+    commit(repository, BROKEN)
+    git(repository, "branch", "broken")
+    commit(repository, FIXED)
     accepted = ("--baseline", "accepted.toml", "--update-baseline")
     again = ("pr", "context.py:TARGET", "--no-merge-base", "--base", "main", "--head", "broken", *FEW)
     assert sixfold(*again, *accepted).code == 0
@@ -178,7 +185,7 @@ TARGET = Candidate(name="context", build=lambda environment: [Dies(environment)]
     ("how", "word"),
     [
         ("__import__('os')._exit(3)", "exit"),
-        ("scribble()", "garbled"),
+        pytest.param("scribble()", "garbled", marks=pytest.mark.slow),
         pytest.param("while True: continue", "hang", marks=pytest.mark.slow),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sixfold.cli import pytest_plugin
 from sixfold.harness.faults import Fault
 from sixfold.harness.scenario import Scenario, to_json
 from sixfold.harness.steps import UserTurn
@@ -39,6 +40,19 @@ def test_the_plugin_imports_nothing_but_pytest() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert all(name.startswith("'sixfold") for name in done.stdout.strip("[]\n").split(", ")), done.stdout
+
+
+def test_the_plugin_has_no_hook_that_runs_for_each_test() -> None:
+    hooks = {name for name in vars(pytest_plugin) if name.startswith("pytest_")}
+    # Once a run, once a file, once a collection.
+    assert hooks == {
+        "pytest_addoption",
+        "pytest_load_initial_conftests",
+        "pytest_collect_file",
+        "pytest_collection_modifyitems",
+    }
+    autouse = [fixture for fixture in vars(pytest_plugin).values() if "autouse=True" in repr(fixture)]
+    assert autouse == []
 
 
 def test_scenario_files_are_tests_on_each_target(corpus: Path) -> None:

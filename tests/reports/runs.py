@@ -15,7 +15,8 @@ from sixfold.harness.events import Options
 from sixfold.harness.run_folder import RunFolder, write_atomically
 from sixfold.models.deerflow import DEERFLOW, DEERFLOW_4667
 from sixfold.reports.event_lines import FILE, EventLines
-from sixfold.strategies.scenarios import explore
+
+from ..helpers import explore
 
 SCHEMAS = Path(__file__).parent / "schemas"
 DOCUMENTED = Path(__file__).resolve().parents[2] / "docs" / "schemas"

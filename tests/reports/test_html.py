@@ -28,7 +28,8 @@ from sixfold.reports.html_frames import Frame, Note, frames
 from sixfold.reports.html_lanes import lane
 from sixfold.reports.html_text import shown, wrapped
 from sixfold.reports.stored_run import StoredRun, load_run
-from sixfold.strategies.scenarios import explore
+
+from ..helpers import explore
 
 HOSTILE = (
     "</script></style></noscript>--><script>throw 1</script><img src=//example.invalid onerror='throw 2'>"

@@ -10,7 +10,7 @@ import pytest
 
 from sixfold.harness.campaign import Campaign
 from sixfold.harness.errors import SixfoldError
-from sixfold.harness.events import Options
+from sixfold.harness.events import Options, RunResult
 from sixfold.harness.run_folder import RunFolder
 from sixfold.harness.scenario import Scenario, from_json
 from sixfold.harness.steps import Continue, LoadTurn, ToolRound, UserTurn
@@ -19,23 +19,29 @@ from sixfold.models.resolve import resolve
 from sixfold.reports.markdown import code_span, fenced, render
 from sixfold.reports.standalone import files
 from sixfold.reports.stored_run import StoredRun, load_run
-from sixfold.strategies.scenarios import explore
 
+from ..helpers import explore
 from .standalone_runs import found, run_of
 
 HOSTILE = "<script>alert(1)</script> @everyone #123 `tick` ```fence \x1b[31m \u202e [link](http://x) |cell|"
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[StoredRun, RunResult]:
+    """A run as it is read from its folder, and as the campaign returned it."""
     folder = RunFolder(tmp_path_factory.mktemp("runs"), "one")
-    Campaign([DEERFLOW, DEERFLOW_4667], Options(max_histories=150), [folder]).run(explore)
-    return load_run(folder.path)
+    result = Campaign([DEERFLOW, DEERFLOW_4667], Options(max_histories=150), [folder]).run(explore)
+    return load_run(folder.path), result
 
 
-def test_a_stored_run_gives_the_findings_that_the_run_had(run: StoredRun) -> None:
-    direct = Campaign([DEERFLOW, DEERFLOW_4667], Options(max_histories=150)).run(explore)
-    assert run.findings == direct.findings
+@pytest.fixture(scope="module")
+def run(played: tuple[StoredRun, RunResult]) -> StoredRun:
+    return played[0]
+
+
+def test_a_stored_run_gives_the_findings_that_the_run_had(played: tuple[StoredRun, RunResult]) -> None:
+    run, result = played
+    assert run.findings == result.findings
     assert {finding.signature.code for finding in run.findings} >= {"2.reorder", "3.stale-question"}
 
 

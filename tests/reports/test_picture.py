@@ -38,7 +38,7 @@ def test_empty_state_is_drawn() -> None:
 def test_requests_faults_and_summaries_are_always_drawn(name: str) -> None:
     candidate = CATALOGUE[name]()
     drawn = 0
-    for scenario in explored(15, candidate=candidate):
+    for scenario in explored(8, candidate=candidate):
         history = play(agent_of(candidate), scenario).history
         shown = {index for _, _, index in timeline(history)}
         for index, record in enumerate(history.records):
