@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from . import endurance, fleet, lanes, length, machine, search, sides, start
+from . import endurance, fleet, lanes, length, machine, marks, nights, search, sides, start
 from .targets import Result
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Result]]] = {
@@ -23,7 +23,11 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Result]]] = {
 }
 
 #: Those that take a quarter of an hour and more: run by name only.
-LONG: dict[str, Callable[[], Iterator[Result]]] = {"endurance": endurance.run}
+LONG: dict[str, Callable[[], Iterator[Result]]] = {
+    "endurance": endurance.run,
+    "marks": marks.run,
+    "nights": nights.run,
+}
 
 ALL = BENCHMARKS | LONG
 

@@ -38,6 +38,10 @@ LENGTH_GROWTH = Target(1.3, "×")
 #: The most memory of a long search against that of its beginning; 1 is flat.
 MEMORY_GROWTH = Target(1.05, "×")
 
+#: Histories of a night with two workers against one, on two cores, and of a cluster's against theirs.
+WORKER_GAIN = Target(1.6, "×", at_least=True)
+CLUSTER_SHARE = Target(0.9, "×", at_least=True)
+
 #: Replays of one scenario that came out differently.
 NO_DIFFERENCE = Target(0)
 

@@ -15,13 +15,15 @@ from typing import Any
 import pytest
 
 from sixfold.cli.nights.canary import watch_the_canary
-from sixfold.cli.nights.night import Plan, run_night
+from sixfold.cli.nights.night import Night, Plan, run_night
+from sixfold.cli.nights.nightly import exit_code
 from sixfold.cli.nights.spool import Beat, Spool
 from sixfold.cli.nights.worker import play_file
+from sixfold.harness.baseline import Accepted, Sorted
 from sixfold.harness.errors import HarnessBrokenError, SixfoldError
 from sixfold.harness.nights.ledger import FindingsLedger
 from sixfold.harness.nights.shard import Shard
-from sixfold.harness.scenario import to_json
+from sixfold.harness.scenario import from_json, to_json
 
 from ..helpers import explored
 
@@ -70,6 +72,7 @@ CANDIDATE = replace({which}, name="mine")
 """
 
 
+@pytest.mark.slow
 def test_what_is_new_is_told_once_and_what_is_mended_is_fixed(ledger: FindingsLedger, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     target = f"{file}:CANDIDATE"
@@ -84,12 +87,16 @@ def test_what_is_new_is_told_once_and_what_is_mended_is_fixed(ledger: FindingsLe
     assert second["2.reorder"] == "new"
     assert set(second.values()) == {"new"}
     third = night(ledger, tmp_path / "3", target)
-    assert third == dict.fromkeys(second, "known")
+    assert {code: status for code, status in third.items() if code in second} == dict.fromkeys(
+        second, "known"
+    )
+    _, before, after = ledger.nights()
+    assert after.histories >= before.histories > 0
     swap("DEERFLOW")
-    assert night(ledger, tmp_path / "4", target) == dict.fromkeys(second, "fixed")
+    assert night(ledger, tmp_path / "4", target) == dict.fromkeys(third, "fixed")
     swap("DEERFLOW_4667")
-    assert night(ledger, tmp_path / "5", target) == dict.fromkeys(second, "returned")
-    assert night(ledger, tmp_path / "6", "control") == dict.fromkeys(second, "unobserved")
+    assert night(ledger, tmp_path / "5", target) == dict.fromkeys(third, "returned")
+    assert night(ledger, tmp_path / "6", "control") == dict.fromkeys(third, "unobserved")
 
 
 def test_canary_lives() -> None:
@@ -128,11 +135,113 @@ def test_shard_that_never_comes_back_is_played_without_what_it_was_playing(
     assert not {waves[0][0].number} & {shard.number for shard in waves[1]}
 
 
+KILLED_ONCE = """
+import os, sys
+from pathlib import Path
+from sixfold.cli.nights.spool import Spool
+from sixfold.cli.nights.worker import play_file
+from sixfold.harness.search import Search
+
+shard, killer = map(Path, sys.argv[1:])
+visit = Search.visit
+
+def deadly(self, scenario):
+    digest = scenario.digest()
+    if killer.exists() and killer.read_text() != digest or len(scenario.steps) < 3:
+        return visit(self, scenario)
+    killer.write_text(digest)
+    os.kill(os.getpid(), 9)
+
+Search.visit = deadly
+play_file(Spool(shard.parent), shard, None)
+"""
+
+
+@pytest.mark.slow
+def test_scenario_that_kills_a_worker_is_found_and_left_out(ledger: FindingsLedger, tmp_path: Path) -> None:
+    folder, killer = tmp_path / "spool", tmp_path / "killer"
+    folder.mkdir()
+    codes: list[int] = []
+
+    def crew(spool: Spool, workers: int, until: float | None, look: Any) -> None:
+        command = [sys.executable, "-c", KILLED_ONCE, str(spool.shards()[0]), str(killer)]
+        codes.append(subprocess.run(command, check=False, timeout=200).returncode)
+        look()
+
+    seen = run_night(plan("control", histories=80), ledger, Spool(folder), crew)
+    assert codes == [-signal.SIGKILL, 0]
+    assert seen.killers == [killer.read_text(encoding="utf-8")]
+    [kept] = folder.glob("killer-*.json")
+    assert from_json(kept.read_text(encoding="utf-8")).digest() == seen.killers[0]
+    assert seen.histories >= 80
+
+
+GREEDY = """
+from langchain.agents.middleware import AgentMiddleware
+
+class Greedy(AgentMiddleware):
+    def after_model(self, state, runtime):
+        food = []
+        while len(state["messages"]) > 4:
+            food.append(bytearray(64_000_000))
+"""
+
+
+@pytest.mark.slow
+def test_candidate_that_outgrows_its_memory_is_a_finding_of_the_night(
+    ledger: FindingsLedger, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(GREEDY, encoding="utf-8")
+    (tmp_path / "spool").mkdir()
+    seen = run_night(plan(f"{file}:Greedy", histories=20), ledger, Spool(tmp_path / "spool"), in_this_process)
+    assert seen.killers == []
+    assert {entry.known.by.rpartition(", ")[2] for entry in ledger.findings()} >= {"memory"}
+
+
 def test_night_without_targets_that_load_is_an_error(ledger: FindingsLedger, tmp_path: Path) -> None:
     folder = tmp_path / "spool"
     folder.mkdir()
     with pytest.raises(SixfoldError, match="no target can be loaded"):
         run_night(plan("nowhere:At"), ledger, Spool(folder), in_this_process)
+
+
+def accepted(number: str) -> Accepted:
+    return Accepted(id=number, candidate="mine", code="2.reorder")
+
+
+def test_baseline_takes_news_away_and_gives_what_has_expired_back() -> None:
+    seen = Night(1, histories=5, statuses={"SF-1": "new", "SF-2": "known", "SF-3": "fixed"})
+    assert exit_code(seen) == 1
+    assert exit_code(seen, Sorted(known=(accepted("SF-1"),))) == 0
+    assert exit_code(seen, Sorted(known=(accepted("SF-1"),), expired=(accepted("SF-2"),))) == 1
+    assert exit_code(seen, Sorted(known=(accepted("SF-2"),))) == 1
+
+
+@pytest.mark.slow
+def test_baseline_accepts_what_a_night_finds(tmp_path: Path) -> None:
+    arguments = (
+        "nightly",
+        "deerflow-4667",
+        "--budget",
+        "25s",
+        "--workers",
+        "1",
+        "--baseline",
+        "accepted.toml",
+    )
+    missing = sixfold(*arguments, folder=tmp_path)
+    assert missing.returncode == 3
+    first = sixfold(*arguments, "--update-baseline", folder=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert " 0 new, 0 expired" in first.stderr
+    file = tmp_path / "accepted.toml"
+    text = file.read_text(encoding="utf-8")
+    assert "2.reorder" in text
+    file.write_text(text.replace('owner = ""', 'owner = "me"\nexpires = 2020-01-01'), encoding="utf-8")
+    second = sixfold(*arguments, folder=tmp_path)
+    assert second.returncode == 1, second.stderr
+    assert "expired: SF-" in second.stderr
 
 
 @pytest.mark.slow
@@ -279,5 +388,6 @@ def test_fifty_random_kills_lose_nothing_that_was_recorded(tmp_path: Path) -> No
         now = findings_in(path)
         assert recorded.items() <= now.items()
         recorded = now
+        print(f"night {nights}: {kills} kills, {len(recorded)} findings", flush=True)
     nights += 1
     assert recorded.items() <= calm_night().items()
