@@ -1,10 +1,10 @@
 """What Sixfold costs those who do not use it right now: the plugin, imports, `--help`.
 
 Each is a process of its own, of which the processor time is taken, not the time on the wall. Other work on
-the machine still changes it by some per cent (shared caches, shared cores): so pytest runs with the plugin and
-without it in pairs, and what counts is the median of the differences within the pairs. Pairs are added until
-that median is known well enough. What the plugin does for each test is counted besides, which no load can
-change.
+the machine still changes it by some per cent (shared caches, shared cores): so pytest runs with the plugin
+and without it in pairs, and what counts is the median of the differences within the pairs. Pairs are added
+until that median is known well enough. What the plugin does for each test is counted besides, which no load
+can change.
 """
 
 from __future__ import annotations
