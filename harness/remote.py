@@ -25,6 +25,7 @@ from .ledger import Ledger
 from .messages import read_as, trial_from
 from .play import LaneName
 from .post_mortem import outcome_of_death, post_mortem
+from .rules import rule_by_code
 from .scenario import Scenario, to_line
 from .shrink import Shrunk, shrink
 from .subject import Invariants, Key, LanesCompared, Outcome
@@ -45,6 +46,15 @@ _HASTE = 0.1
 _LEAST_SECONDS = 1.0
 
 Starts = Callable[[], Worker]
+
+
+def _outcome_in(answer: Any) -> Outcome:
+    """Return the outcome that is the answer. Raises `ValueError` when it is none, or of unknown checks."""
+    outcome = read_as(Outcome, answer)
+    unknown = [seen.code for seen in outcome.violated if rule_by_code(seen.code) is None]
+    if unknown:
+        raise ValueError(f"there is no check {unknown[0]!r}")
+    return outcome
 
 
 class Remote:
@@ -103,7 +113,7 @@ class Remote:
         """Play and judge. A death is a violation of `6.hook-error` when it can be repeated."""
         try:
             answer = self._ask("look", scenario, invariants=invariants, comparing=comparing, seeing=seeing)
-            return self._read(Outcome, answer)
+            return self._checked(_outcome_in, answer)
         except DeathError as death:
             self._count(death)
             known = self._broken or self._deaths[death.kind] > 1

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sixfold.cli import shipping
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("harness", "strategies", "models", "reports", "cli")
 # The aim is 300; a module that is nearly done may finish its thought.
@@ -64,6 +66,15 @@ def test_every_folder_has_modules() -> None:
 def test_module_is_short(path: Path) -> None:
     lines = len(path.read_text(encoding="utf-8").splitlines())
     assert lines <= MOST_LINES, f"{name(path)} has {lines} lines; split it by what its parts are about"
+
+
+def test_what_a_side_is_played_with_has_the_syntax_of_python_3_10() -> None:
+    """What it uses of the standard library is checked by `make lint`, for the same folders."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for folder in shipping._PARTS:
+        assert f"-p sixfold.{folder}" in makefile
+        for path in (ROOT / folder).rglob("*.py"):
+            ast.parse(path.read_text(encoding="utf-8"), filename=name(path), feature_version=(3, 10))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)

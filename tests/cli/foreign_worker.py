@@ -72,6 +72,11 @@ def misbehave(line, seal):
         line = "hello\n"
     elif MODE == "shape":
         line = json.dumps({"seal": seal, "ok": {"violated": 5}, "printed": "x"}) + "\n"
+    elif MODE == "code":
+        line = json.dumps(
+            {"seal": seal, "ok": {"violated": [{"code": "<b>", "place": "", "detail": ""}]}, "printed": 0}
+        )
+        line += "\n"
     elif MODE == "list":
         line = "[]\n"
     elif MODE == "stale":
