@@ -170,13 +170,13 @@ def test_replay_plays_a_hand_written_file(sixfold: Sixfold, tmp_path: Path) -> N
 
 def test_accepted_findings_do_not_fail_a_run_until_they_expire(sixfold: Sixfold, tmp_path: Path) -> None:
     accepted = tmp_path / "accepted.toml"
-    run = ("run", "deerflow-4667", "--max-histories", "4", "--invariant", "3", "--baseline", str(accepted))
+    run = ("run", "deerflow-4667", "--max-histories", "12", "--invariant", "3", "--baseline", str(accepted))
     missing = sixfold(*run)
     assert missing.code == 3
     assert "Make it with --update-baseline" in missing.err
     written = sixfold(*run, "--update-baseline")
     assert written.code == 0, written.err
-    assert "0 new, 0 expired, 0 unobserved" in written.err
+    assert "baseline: 1 known, 0 new, 0 expired, 0 unobserved" in written.err
     text = accepted.read_text().replace('owner = ""', 'owner = "context team"\nexpires = 2020-01-01', 1)
     gone = '[[accepted]]\nid = "SF-00000000"\ncandidate = "deerflow-4667"\ncode = "3.stale-question"\n'
     accepted.write_text(f'{text}\n{gone}reason = "waits for a release"\n')
