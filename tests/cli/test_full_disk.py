@@ -114,9 +114,9 @@ def mounted(folder: Path, size: str) -> bool:
 
 
 def nightly(folder: Path) -> subprocess.CompletedProcess[str]:
-    arguments = ("nightly", "deerflow-4667", "--budget", "12s", "--workers", "1")
+    arguments = ("nightly", "deerflow-4667", "--budget", "40s", "--workers", "1")
     return subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=200
+        [*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=300
     )
 
 
