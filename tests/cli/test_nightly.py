@@ -9,17 +9,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sixfold.cli.nights import worker
 from sixfold.cli.nights.canary import watch_the_canary
 from sixfold.cli.nights.night import Night, Plan, run_night
 from sixfold.cli.nights.nightly import exit_code
 from sixfold.cli.nights.spool import Beat, Spool
 from sixfold.cli.nights.worker import play_file
+from sixfold.cli.subjects import subjects
 from sixfold.harness.baseline import Accepted, Sorted
+from sixfold.harness.deaths import Limits
 from sixfold.harness.errors import HarnessBrokenError, SixfoldError
 from sixfold.harness.nights.ledger import FindingsLedger
 from sixfold.harness.nights.shard import Shard
@@ -52,7 +56,7 @@ def ledger(tmp_path: Path) -> Iterator[FindingsLedger]:
     ledger.close()
 
 
-def plan(*targets: str, histories: int = 25) -> Plan:
+def plan(*targets: str, histories: int = 60) -> Plan:
     return Plan(
         targets=targets, revision="abc", day="2026-12-02", seconds=300.0, workers=1, histories=histories
     )
@@ -65,6 +69,10 @@ def night(ledger: FindingsLedger, folder: Path, *targets: str) -> dict[str, str]
     return {names[number]: status for number, status in seen.statuses.items()}
 
 
+def local(targets: tuple[str, ...], limits: Limits) -> AbstractContextManager[list[Any]]:
+    return subjects(targets, isolated=False, limits=limits)
+
+
 SWAPPED = """
 from dataclasses import replace
 from sixfold.models.deerflow import DEERFLOW, DEERFLOW_4667
@@ -72,8 +80,11 @@ CANDIDATE = replace({which}, name="mine")
 """
 
 
-@pytest.mark.slow
-def test_what_is_new_is_told_once_and_what_is_mended_is_fixed(ledger: FindingsLedger, tmp_path: Path) -> None:
+def test_what_is_new_is_told_once_and_what_is_mended_is_fixed(
+    ledger: FindingsLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Six nights: in processes of their own they would take a minute to start.
+    monkeypatch.setattr(worker, "subjects", lambda targets, *, isolated, limits: local(targets, limits))
     file = tmp_path / "mine.py"
     target = f"{file}:CANDIDATE"
 

@@ -47,6 +47,7 @@ def test_the_plugin_has_no_hook_that_runs_for_each_test() -> None:
     # Once a run, once a file, once a collection.
     assert hooks == {
         "pytest_addoption",
+        "pytest_configure",
         "pytest_load_initial_conftests",
         "pytest_collect_file",
         "pytest_collection_modifyitems",
