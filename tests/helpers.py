@@ -146,12 +146,19 @@ def find_scenario(
 
 
 def minimal_scenario(
-    candidate: Candidate, code: str, *, place: str | None = None, count: int = 600, seed: int = SEED
+    candidate: Candidate,
+    code: str,
+    *,
+    place: str | None = None,
+    known: Scenario | None = None,
+    count: int = 600,
+    seed: int = SEED,
 ) -> Scenario:
     """Search with a fixed seed, shrink the smallest failing scenario, and return the minimal one.
 
-    Only violations at `place` count when it is given. Fails when nothing is found, or when shrinking
-    cannot show that the result is minimal.
+    Only violations at `place` count when it is given. `known` is the minimum that is expected: the search ends
+    with the first failing scenario of its size, as a smaller one could not be shrunk to it. Fails when nothing
+    is found, or when shrinking cannot show that the result is minimal.
     """
     agent = agent_of(candidate)
 
@@ -164,6 +171,8 @@ def minimal_scenario(
     def visit(scenario: Scenario) -> None:
         if fails(scenario):
             failing.append(scenario)
+            if known is not None and scenario.size() <= known.size():
+                raise _Stop
         if len(failing) == ENOUGH:
             raise _Stop
 

