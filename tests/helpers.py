@@ -156,9 +156,9 @@ def minimal_scenario(
 ) -> Scenario:
     """Search with a fixed seed, shrink the smallest failing scenario, and return the minimal one.
 
-    Only violations at `place` count when it is given. `known` is the minimum that is expected: the search ends
-    with the first failing scenario of its size, as a smaller one could not be shrunk to it. Fails when nothing
-    is found, or when shrinking cannot show that the result is minimal.
+    Only violations at `place` count when it is given. `known` is the minimum that is expected: the search
+    ends with the first failing scenario of its size, as a smaller one could not be shrunk to it. Fails when
+    nothing is found, or when shrinking cannot show that the result is minimal.
     """
     agent = agent_of(candidate)
 
