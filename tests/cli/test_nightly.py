@@ -8,13 +8,14 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sixfold.cli.nights import night as night_module
 from sixfold.cli.nights import worker
 from sixfold.cli.nights.canary import watch_the_canary
 from sixfold.cli.nights.night import Night, Plan, run_night
@@ -69,7 +70,7 @@ def night(ledger: FindingsLedger, folder: Path, *targets: str) -> dict[str, str]
     return {names[number]: status for number, status in seen.statuses.items()}
 
 
-def local(targets: tuple[str, ...], limits: Limits) -> AbstractContextManager[list[Any]]:
+def local(targets: Iterable[str], limits: Limits) -> AbstractContextManager[list[Any]]:
     return subjects(targets, isolated=False, limits=limits)
 
 
@@ -84,7 +85,8 @@ def test_what_is_new_is_told_once_and_what_is_mended_is_fixed(
     ledger: FindingsLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Six nights: in processes of their own they would take a minute to start.
-    monkeypatch.setattr(worker, "subjects", lambda targets, *, isolated, limits: local(targets, limits))
+    for module in (worker, night_module):
+        monkeypatch.setattr(module, "subjects", lambda targets, *, isolated, limits: local(targets, limits))
     file = tmp_path / "mine.py"
     target = f"{file}:CANDIDATE"
 
