@@ -6,8 +6,8 @@ scenario files, and the findings ledger of nights, are what counts.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
@@ -62,9 +62,10 @@ def open_database(where: str) -> ExampleDatabase:
 
 
 def _shown(url: str) -> str:
-    """Return the URL without user, password and options."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    """Return the URL without user, password and options, whatever is wrong with it."""
+    scheme, _, rest = url.partition("://")
+    address = rest.rpartition("@")[2]
+    return f"{scheme}://{re.split('[?#]', address)[0]}"
 
 
 def use_database(where: str) -> None:

@@ -57,11 +57,17 @@ class DeterministicLoop(asyncio.BaseEventLoop):
         self._holding: Holding = "inline"
         self._on_expiry: Callable[[], None] | None = None
         self._tasks_made = 0
+        self._futures_made = 0
 
     def create_task(self, *args: Any, **more: Any) -> asyncio.Task[Any]:
         """Make a task, and count it."""
         self._tasks_made += 1
         return super().create_task(*args, **more)
+
+    def create_future(self) -> asyncio.Future[Any]:
+        """Make a future, and count it: a task that was left behind waits for one."""
+        self._futures_made += 1
+        return super().create_future()
 
     def hold(self, late: bool, on_expiry: Callable[[], None]) -> None:
         """Hold executor work back from now on, to be done `late` or never.
@@ -123,7 +129,7 @@ class DeterministicLoop(asyncio.BaseEventLoop):
 
     def run(self, main: Coroutine[Any, Any, T]) -> T:
         """Run `main` to its end, then late work; cancel whatever it left behind."""
-        self._tasks_made = 0
+        self._tasks_made = self._futures_made = 0
         ended = False
         try:
             result = self.run_until_complete(main)
@@ -131,8 +137,10 @@ class DeterministicLoop(asyncio.BaseEventLoop):
         finally:
             self.finish_late_work()
             self.release()
-            alone = self._tasks_made == 1 and not self._ready and not self._scheduled
-            if not (ended and alone):  # going through all tasks of the process takes as long as a short turn
+            waits_for = self._futures_made or self._ready or self._scheduled
+            if (
+                not ended or self._tasks_made > 1 or waits_for
+            ):  # going through all tasks of the process takes as long as a short turn
                 self._cancel_what_is_left()
         return result
 

@@ -181,6 +181,8 @@ def _source(thing: Any, target: str) -> str:
 def _target(thing: object) -> str:
     """Return what `sixfold replay` can find `thing` by; empty where no import path names it."""
     name = getattr(thing, "__qualname__", "")
+    if inspect.ismethod(thing) and not isinstance(thing.__self__, type):
+        return ""  # the name finds the function, and not the object that it is bound to
     if not all(part.isidentifier() for part in name.split(".")):
         return ""
     module: str = getattr(thing, "__module__", "") or ""

@@ -32,7 +32,7 @@ def reloaded(messages: Sequence[Any], stored: Stored, lines: SaidLines) -> list[
             continue
         again = line.loaded.get(stored)
         if again is None:
-            again = line.keep_loaded(stored, _through([line.message], stored)[0])
+            again = line.keep_loaded(stored, _through([message], stored)[0])
         if not isinstance(again.message, BaseMessage):
             given[place] = copied(again.message)
             continue

@@ -88,6 +88,13 @@ def test_machines_share_examples_through_a_folder(tmp_path: Path) -> None:
     assert shares(tmp_path, str(tmp_path / "examples"))
 
 
+@pytest.mark.parametrize("url", ["redis://:pa/secret@127.0.0.1:1/0", "redis://:secret#@[bad/0"])
+def test_url_that_nobody_can_read_is_told_without_the_password(url: str) -> None:
+    with pytest.raises(SixfoldError) as raised:
+        open_database(url)
+    assert "secret" not in str(raised.value)
+
+
 @needs_redis
 def test_redis_that_does_not_answer_is_told_without_the_password() -> None:
     with pytest.raises(SixfoldError, match="does not answer") as raised:

@@ -7,9 +7,10 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import BaseMessage
 
 from sixfold.harness.candidate import Candidate
+from sixfold.harness.differential import compare_lanes
 from sixfold.harness.history import Mutated, Requested
 from sixfold.harness.play import Player, play
-from sixfold.harness.steps import Rewind, ToolRound, UserTurn
+from sixfold.harness.steps import Restart, Rewind, ToolRound, UserTurn
 
 from ..helpers import agent_of, explored, scenario_of
 
@@ -51,6 +52,31 @@ def test_what_one_history_scribbles_no_other_sees() -> None:
     control = play(agent_of(Candidate(name="control", build=lambda _: [])), STORY).history
     requests = [record for record in control.records if isinstance(record, Requested)]
     assert not any("scribbled" in view.text + view.extra for r in requests for view in r.messages)
+
+
+class AsksTwice(AgentMiddleware[Any, Any, Any]):
+    """Has each answer given twice, and scribbles on the first one."""
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        draft = handler(request)
+        again = handler(request)
+        draft.result[0].content = "scribbled"
+        return again
+
+
+TWICE = Candidate(name="asks twice", build=lambda _: [AsksTwice()])
+
+
+def test_what_is_said_again_is_said_as_it_was() -> None:
+    agent = agent_of(TWICE)
+    assert compare_lanes(play(agent, STORY).history, play(agent, STORY, lane="graph").history) is None
+
+
+def test_what_a_checkpoint_gives_back_is_what_stood_in_the_state() -> None:
+    story = scenario_of(UserTurn(), Restart(), UserTurn())
+    play(agent_of(TWICE), story)
+    control = play(agent_of(Candidate(name="control", build=lambda _: [])), story).history
+    assert "scribbled" not in repr(control.records)
 
 
 def test_nothing_stays_when_a_history_ends_in_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
