@@ -59,9 +59,8 @@ class AsksTwice(AgentMiddleware[Any, Any, Any]):
 
     def wrap_model_call(self, request: Any, handler: Any) -> Any:
         draft = handler(request)
-        again = handler(request)
         draft.result[0].content = "scribbled"
-        return again
+        return handler(request)
 
 
 TWICE = Candidate(name="asks twice", build=lambda _: [AsksTwice()])
