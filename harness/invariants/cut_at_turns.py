@@ -94,7 +94,8 @@ def hole(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield hook folds after which what is left is not the end of the conversation.
 
     The words of the current turn may be kept from before a cut: that is a rescue, not a hole. Where the user
-    has sent an old message again, that message is the turn's request.
+    has sent an old message again, that message is the turn's request. What stands in the history twice counts
+    where it stands last: a cut may go between the two.
     """
     for change in reading.changes_since(since):
         if not change.by_hook or not change.gone:
@@ -104,7 +105,8 @@ def hole(reading: Reading, since: int) -> Iterator[Violation]:
             words = tuple(v.says for v in change.before if v.says and v.role == "human")[-1:]
         left = {view.says for view in change.fold.state} - set(words)
         order = [view.says for view in change.before if view.says]
-        first_kept = next((i for i, token in enumerate(order) if token in left), len(order))
+        last_at = {token: place for place, token in enumerate(order)}
+        first_kept = min((place for token, place in last_at.items() if token in left), default=len(order))
         behind = [token for token in order[first_kept:] if token in change.gone]
         if behind:
             yield Violation(

@@ -9,7 +9,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from sixfold.harness.candidate import Candidate, Contract
 from sixfold.harness.environment import Environment
-from sixfold.harness.steps import ToolCall, ToolRound, UserTurn
+from sixfold.harness.steps import Continue, LoadTurn, ToolCall, ToolRound, UserTurn
 
 from ..helpers import codes, scenario_of
 
@@ -42,6 +42,23 @@ def test_what_stands_as_it_was_written_has_not_come_apart() -> None:
     found = codes(of(AroundTheQuestion), one_round)
     assert "4.cut-inside-turn" in found
     assert "6.fold-incoherent" not in found
+
+
+class KeepFive(AgentMiddleware[Any, Any, Any]):
+    """Keeps the last five messages before each model call."""
+
+    def __init__(self, environment: Environment) -> None:
+        pass
+
+    def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        return {"messages": [RemoveMessage(id=m.id) for m in state["messages"][:-5]]}
+
+
+def test_cut_between_two_tellings_of_a_result_leaves_no_hole() -> None:
+    told_twice = LoadTurn(calls=3, arrangement="result_twice")
+    found = codes(of(KeepFive), scenario_of(told_twice, Continue(rounds=(ROUND,))))
+    assert "4.cut-inside-turn" in found
+    assert "4.hole" not in found
 
 
 class Shorten(AgentMiddleware[Any, Any, Any]):
