@@ -67,9 +67,14 @@ def nested_in(message: BaseMessage) -> tuple[str, ...]:
     return tuple(name for name, value in message.__dict__.items() if isinstance(value, list | dict))
 
 
+def parted(fields: dict[str, Any], nested: tuple[str, ...]) -> dict[str, Any]:
+    """Return a copy of the fields of a message; `nested` are the names of those that hold lists and dicts."""
+    fields = fields.copy()
+    for name in nested:
+        fields[name] = copied(fields[name]) if fields[name] else type(fields[name])()
+    return fields
+
+
 def copy_of(message: M, nested: tuple[str, ...] | None = None) -> M:
     """Return a copy of `message` as it is; `nested` are its fields that hold lists and dicts, where known."""
-    fields = message.__dict__.copy()
-    for name in nested_in(message) if nested is None else nested:
-        fields[name] = copied(fields[name]) if fields[name] else type(fields[name])()
-    return with_fields(message, fields)
+    return with_fields(message, parted(message.__dict__, nested_in(message) if nested is None else nested))

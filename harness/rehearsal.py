@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from langchain_core.messages import BaseMessage
 
 from . import script
-from .copies import copied, fields_of, give_back, nested_in, with_fields
+from .copies import fields_of, give_back, nested_in, parted, with_fields
 from .ledger import Utterance
 from .script import Script, Spoken
 from .steps import UserMessage, UserTurn
@@ -56,7 +56,7 @@ class Line(NamedTuple):
         if self.look is None:
             return deepcopy(self.message)
         # The message itself may be lent at this moment, and changed in place by who has it.
-        return with_fields(self.message, _parted(self.look))
+        return with_fields(self.message, parted(self.look.fields, self.look.nested))
 
     def keep_loaded(self, stored: str, message: Any) -> Loaded:
         """Keep `message`, which a checkpoint gave back of this one in the format `stored`."""
@@ -73,13 +73,6 @@ def _line(spoken: Spoken) -> Line:
         return Line(message, spoken.utterance, None, {})
     look = Look(view_of(message, message.id), fields_of(message), nested_in(message))
     return Line(message, spoken.utterance, look, {})
-
-
-def _parted(look: Look) -> dict[str, Any]:
-    fields = look.fields.copy()
-    for name in look.nested:
-        fields[name] = copied(fields[name]) if fields[name] else type(fields[name])()
-    return fields
 
 
 class SaidLines:
