@@ -22,7 +22,7 @@ def enter_leftovers(base: Path, ledger: FindingsLedger) -> int:
         owner = spool.owner()
         if owner is None or owner.ledger != ledger.path.name or owner.night not in open_nights:
             continue
-        if not spool.is_left:
+        if not spool.take_over():
             continue
         before = ledger.shards_of(owner.night)
         for path in spool.handed_in():

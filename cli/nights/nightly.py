@@ -149,6 +149,7 @@ def nightly_command(
         if emit_issues is not None:
             written = write_issues(emit_issues, [entries[number] for number in news], names, timeout)
             out.print(f"{len(written)} issue texts in {emit_issues}", markup=False)
+        ledger.tell(night.statuses)
         if not keep_spool:
             shutil.rmtree(spool.folder, ignore_errors=True)
     finally:

@@ -6,11 +6,13 @@ what need not be shrunk any more, `owner.json` who coordinates, and `stop` asks 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Container
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import IO
 
 from ...harness.errors import SixfoldError
 from ...harness.nights.shard import (
@@ -21,8 +23,10 @@ from ...harness.nights.shard import (
     shard_from_json,
     shard_to_json,
 )
-from ...harness.orphans import lives
 from ...harness.run_folder import write_atomically
+
+#: The file that the coordinator holds a lock on.
+_LOCK = "lock"
 
 #: Bytes that must find room on the disk of a spool, or it counts as full: more than a large result has.
 _ROOM = 1 << 18
@@ -33,9 +37,8 @@ _NOTE = 1 << 14
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who coordinates the night of a spool: a process, for a night of a ledger (the name of its file)."""
+    """Whose spool it is: a night's, of a ledger (the name of its file)."""
 
-    pid: int
     night: int
     ledger: str
 
@@ -53,11 +56,29 @@ def number_of(path: Path) -> int:
     return int(path.name.partition(".")[0])
 
 
+def _locked(path: Path) -> IO[bytes] | None:
+    """Return the file, locked until it is closed or its process ends; None when another holds the lock.
+
+    Process ids would not do: in containers that share a folder they are reused, and unknown to each other.
+    """
+    try:
+        file = path.open("ab")
+    except OSError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
+
+
 class Spool:
     """The spool at `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._lock: IO[bytes] | None = None
 
     def _write(self, name: str, text: str) -> None:
         """Write a file, whole or not at all. Raises `SixfoldError` when there is no room for it."""
@@ -78,23 +99,31 @@ class Spool:
         (self.folder / "room").unlink()
 
     def sign(self, night: int, ledger: str) -> None:
-        """Note that this process coordinates the night."""
-        self._write("owner.json", json.dumps(asdict(Owner(os.getpid(), night, ledger))))
+        """Note that this process coordinates the night; a lock that ends with it says how long it does.
+
+        Raises `SixfoldError` when there is no room, or another process holds the spool.
+        """
+        self._lock = _locked(self.folder / _LOCK)
+        if self._lock is None:
+            raise SixfoldError(
+                "the spool is in use",
+                place=str(self.folder),
+                remedy="Let the other night come to its end, or give this one a ledger in another folder.",
+            )
+        self._write("owner.json", json.dumps(asdict(Owner(night, ledger))))
 
     def owner(self) -> Owner | None:
-        """Return who signed; None when nobody did."""
+        """Return whose it is; None when nobody signed."""
         try:
             data = json.loads((self.folder / "owner.json").read_text(encoding="utf-8"))
-            return Owner(int(data["pid"]), int(data["night"]), str(data["ledger"]))
+            return Owner(int(data["night"]), str(data["ledger"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    @property
-    def is_left(self) -> bool:
-        """Whether its coordinator is gone."""
-        owner = self.owner()
-        # In a container, one night after the other has the same process id.
-        return owner is not None and (owner.pid == os.getpid() or not lives(owner.pid))
+    def take_over(self) -> bool:
+        """Hold the spool of a coordinator that is gone; tell whether it is."""
+        self._lock = _locked(self.folder / _LOCK)
+        return self._lock is not None
 
     def put(self, shard: Shard) -> None:
         """Hand out a shard. What is known to all is not written down with each."""

@@ -12,7 +12,7 @@ from .status import Status
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A finding as the ledger keeps it. `remark` is what a person said of it."""
+    """A finding as the ledger keeps it. `remark` is what a person said of it; `told`: a night reported it."""
 
     id: str
     known: Known
@@ -26,6 +26,7 @@ class Entry:
     last_night: int
     status: Status
     remark: str
+    told: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def entry_of(
     number: str, candidate: str, code: str, place: str, faults: str, scenario: str, *rest: Any
 ) -> Entry:
     """Return the finding in a row of the database."""
-    detail, minimal, confirmed, members, held_by, histories, first, last, status, remark = rest
+    detail, minimal, confirmed, members, held_by, histories, first, last, status, remark, told = rest
     return Entry(
         number,
         Known(candidate, code, place, tuple(json.loads(faults)), scenario),
@@ -59,4 +60,5 @@ def entry_of(
         last,
         status,
         remark,
+        bool(told),
     )

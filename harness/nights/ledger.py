@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from .shard import FoundThere, ShardResult
 from .status import Replayed, Status, status_after
 
 #: The format of the database: it grows when the meaning of something that is stored changes.
-LEDGER_VERSION = 1
+LEDGER_VERSION = 2
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -37,7 +37,8 @@ CREATE TABLE IF NOT EXISTS findings (
     id TEXT PRIMARY KEY, candidate TEXT NOT NULL, code TEXT NOT NULL, place TEXT NOT NULL,
     faults TEXT NOT NULL, detail TEXT NOT NULL, scenario TEXT NOT NULL, minimal INTEGER NOT NULL,
     confirmed INTEGER, members TEXT NOT NULL, held_by TEXT NOT NULL, histories INTEGER NOT NULL,
-    first_night INTEGER NOT NULL, last_night INTEGER NOT NULL, status TEXT NOT NULL, remark TEXT NOT NULL
+    first_night INTEGER NOT NULL, last_night INTEGER NOT NULL, status TEXT NOT NULL, remark TEXT NOT NULL,
+    told INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS sightings (
     night INTEGER NOT NULL, candidate TEXT NOT NULL, code TEXT NOT NULL, place TEXT NOT NULL,
@@ -56,6 +57,15 @@ CREATE TABLE IF NOT EXISTS measured (
 ) WITHOUT ROWID;
 """
 
+#: Statements that bring a ledger of a version to the next one.
+_MIGRATIONS = {
+    1: (
+        "ALTER TABLE findings ADD COLUMN told INTEGER NOT NULL DEFAULT 0",
+        "UPDATE findings SET told = 1 WHERE first_night <="
+        " (SELECT COALESCE(MAX(night), 0) FROM nights WHERE ended IS NOT NULL)",
+    ),
+}
+
 
 class FindingsLedger:
     """The database at `path`. Raises `SixfoldError` when it is not one of ours, or of a later version."""
@@ -71,15 +81,26 @@ class FindingsLedger:
                 for statement in _SCHEMA.split(";"):
                     self._db.execute(statement)
                 self._db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(LEDGER_VERSION),))
-            [(version,)] = self._db.execute("SELECT value FROM meta WHERE name = 'version'")
+                version = self._upgraded()
         except (sqlite3.Error, OSError) as error:
             raise self._broken(error) from error
-        if int(version) > LEDGER_VERSION:
+        if version > LEDGER_VERSION:
             raise SixfoldError(
                 f"the ledger has format {version}; this Sixfold reads up to {LEDGER_VERSION}",
                 place=str(path),
                 remedy="Upgrade Sixfold, or start another ledger with --ledger.",
             )
+
+    def _upgraded(self) -> int:
+        """Bring a ledger of an earlier version to this one; return the version that it has."""
+        [(text,)] = self._db.execute("SELECT value FROM meta WHERE name = 'version'")
+        version = int(text)
+        while version in _MIGRATIONS:
+            for statement in _MIGRATIONS[version]:
+                self._db.execute(statement)
+            version += 1
+            self._db.execute("UPDATE meta SET value = ? WHERE name = 'version'", (str(version),))
+        return version
 
     def _broken(self, error: Exception) -> SixfoldError:
         return SixfoldError(
@@ -199,7 +220,7 @@ class FindingsLedger:
             *(json.dumps(found.members), json.dumps(found.held_by), found.histories),
         )
         self._db.execute(
-            "INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'new', '')"
+            "INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'new', '', 0)"
             " ON CONFLICT (id) DO UPDATE SET detail = excluded.detail, scenario = excluded.scenario,"
             " minimal = excluded.minimal, confirmed = excluded.confirmed, members = excluded.members,"
             " held_by = excluded.held_by",
@@ -213,7 +234,7 @@ class FindingsLedger:
         """Return all findings in the order of their ids."""
         rows = self._db.execute(
             "SELECT id, candidate, code, place, faults, scenario, detail, minimal, confirmed, members,"
-            " held_by, histories, first_night, last_night, status, remark FROM findings ORDER BY id"
+            " held_by, histories, first_night, last_night, status, remark, told FROM findings ORDER BY id"
         )
         return [entry_of(*row) for row in rows]
 
@@ -233,12 +254,9 @@ class FindingsLedger:
     def close_night(self, night: int, replayed: dict[str, Replayed]) -> dict[str, Status]:
         """Give all findings their status after the night; `replayed` tells of their smallest witnesses.
 
-        Returns the status of each finding by its id. What nights before this one found and never told,
-        because they were killed, is `new` tonight.
+        Returns the status of each finding by its id. What nobody was ever told of is `new`, also when an
+        earlier night found it that was killed before it could tell.
         """
-        [(told,)] = self._db.execute(
-            "SELECT COALESCE(MAX(night), 0) FROM nights WHERE ended IS NOT NULL AND night < ?", (night,)
-        )
         sightings = set(
             self._db.execute("SELECT candidate, code, place FROM sightings WHERE night = ?", (night,))
         )
@@ -247,12 +265,10 @@ class FindingsLedger:
             for entry in self.findings():
                 known = entry.known
                 seen = (known.candidate, known.code, known.by) in sightings
-                untold = entry.first_night > told and entry.status == "new"
                 # Among generated histories the check is seen, and not the faults: the witness knows better.
                 shown = replayed.get(entry.id)
                 # A finding of a killed night that passes by now is not new any more, and is told as fixed.
-                is_new = entry.first_night == night or (untold and shown != "passes")
-                before = None if is_new else entry.status
+                before = entry.status if entry.told or shown == "passes" else None
                 after[entry.id] = status_after(before, seen=seen and shown is None, replayed=shown)
                 last = night if after[entry.id] in ("new", "known", "returned") else entry.last_night
                 self._db.execute(
@@ -261,11 +277,16 @@ class FindingsLedger:
                 )
         return after
 
+    def tell(self, findings: Iterable[str]) -> None:
+        """Enter that somebody was told of these findings: after that they are new no more."""
+        with self._writing():
+            self._db.executemany("UPDATE findings SET told = 1 WHERE id = ?", [(each,) for each in findings])
+
     def close_finding(self, finding: str, remark: str) -> bool:
         """Enter that somebody is done with a finding; tell whether there is one."""
         with self._writing():
             changed = self._db.execute(
-                "UPDATE findings SET status = 'closed', remark = ? WHERE id = ?", (remark, finding)
+                "UPDATE findings SET status = 'closed', remark = ?, told = 1 WHERE id = ?", (remark, finding)
             )
         return bool(changed.rowcount)
 

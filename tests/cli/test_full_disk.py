@@ -1,7 +1,6 @@
 """A full disk is reported with the file that found no room, and what was entered before stays."""
 
 import contextlib
-import os
 import resource
 import shutil
 import sqlite3
@@ -80,6 +79,30 @@ def test_spool_without_room_names_the_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["0.result.json"]
 
 
+SIGNING = """
+import sys
+from pathlib import Path
+from sixfold.cli.nights.spool import Spool
+spool = Spool(Path(sys.argv[1]))
+spool.sign(int(sys.argv[2]), "findings.db")
+print("signed", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def another_coordinator(folder: Path, night: int) -> Iterator[None]:
+    """Let another process sign the spool, and kill it in the end."""
+    command = [sys.executable, "-c", SIGNING, str(folder), str(night)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "signed\n"
+        try:
+            yield
+        finally:
+            process.kill()
+
+
 def test_results_of_a_night_without_room_are_entered_by_the_next(tmp_path: Path) -> None:
     ledger = FindingsLedger(tmp_path / "findings.db")
     night = ledger.begin_night("2026-12-02", "abc", ["mine"])
@@ -87,20 +110,16 @@ def test_results_of_a_night_without_room_are_entered_by_the_next(tmp_path: Path)
     spool.put(Shard(number=0, seed=1, targets=("mine",), histories=5))
     spool.give(result(0))
     assert enter_leftovers(tmp_path / "spool", ledger) == 0, "nobody has signed it"
-    spool.sign(night, "findings.db")
-    assert spool.is_left, "a night that has its own process id was another one's"
-    owner = spool.folder / "owner.json"
-    signed = owner.read_text(encoding="utf-8")
-    owner.write_text(signed.replace(str(os.getpid()), str(os.getppid())), encoding="utf-8")
-    assert enter_leftovers(tmp_path / "spool", ledger) == 0, "its coordinator lives"
-    with subprocess.Popen(["true"]) as gone:
-        gone.wait()
-    owner.write_text(signed.replace(str(os.getpid()), str(gone.pid)), encoding="utf-8")
+    with another_coordinator(spool.folder, night):
+        assert enter_leftovers(tmp_path / "spool", ledger) == 0, "its coordinator lives"
+        with pytest.raises(SixfoldError, match="in use"):
+            spool.sign(night, "findings.db")
     (spool.folder / "1.result.json").write_text('{"number": 1, "histo', encoding="utf-8")
     assert enter_leftovers(tmp_path / "spool", ledger) == 1
     assert not spool.folder.exists()
     tonight = ledger.begin_night("2026-12-03", "abc", ["mine"])
     assert set(ledger.close_night(tonight, {}).values()) == {"new"}, "nobody was told of it"
+    ledger.tell(entry.id for entry in ledger.findings())
     ledger.end_night(tonight, 1.0, "complete")
     later = ledger.begin_night("2026-12-04", "abc", ["mine"])
     assert set(ledger.close_night(later, {}).values()) == {"unobserved"}

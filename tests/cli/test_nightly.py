@@ -66,6 +66,7 @@ def plan(*targets: str, histories: int = 60) -> Plan:
 def night(ledger: FindingsLedger, folder: Path, *targets: str) -> dict[str, str]:
     folder.mkdir()
     seen = run_night(plan(*targets), ledger, Spool(folder), in_this_process)
+    ledger.tell(seen.statuses)
     names = {entry.id: entry.known.code for entry in ledger.findings()}
     return {names[number]: status for number, status in seen.statuses.items()}
 

@@ -1,6 +1,7 @@
 """Nights: statuses, a ledger that counts once and survives kills, shards that can be played again."""
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,6 +115,7 @@ def test_statuses_over_four_nights(ledger: FindingsLedger) -> None:
         night = ledger.begin_night("2026-12-02", "abc", ["mine"])
         ledger.record(night, played)
         told.append(ledger.close_night(night, replayed)[key])
+        ledger.tell([key])
         ledger.end_night(night, 1.0, "complete")
     assert told == ["new", "known", "fixed", "returned", "unobserved"]
     [entry] = ledger.findings()
@@ -126,6 +128,42 @@ def test_what_a_killed_night_found_is_new_in_the_next_or_fixed_by_then(ledger: F
     night = ledger.begin_night("2026-12-03", "abc", ["mine"])
     assert ledger.close_night(night, {key: "fails"}) == {key: "new"}
     assert ledger.close_night(night, {key: "passes"}) == {key: "fixed"}
+
+
+def test_what_is_entered_long_after_its_night_was_killed_is_new_until_it_is_told(
+    ledger: FindingsLedger,
+) -> None:
+    key = STALE.signature.id()
+    killed = ledger.begin_night("2026-12-02", "abc", ["mine"])
+    between = ledger.begin_night("2026-12-03", "abc", ["mine"])
+    ledger.end_night(between, 1.0, "complete")
+    ledger.record(killed, result())
+    night = ledger.begin_night("2026-12-04", "abc", ["mine"])
+    assert ledger.close_night(night, {}) == {key: "new"}
+    ledger.tell([key])
+    assert ledger.close_night(night, {key: "fails"}) == {key: "known"}
+
+
+def test_ledger_of_the_first_format_is_upgraded(tmp_path: Path) -> None:
+    path = tmp_path / "findings.db"
+    ledger = FindingsLedger(path)
+    night = ledger.begin_night("2026-12-02", "abc", ["mine"])
+    ledger.record(night, result())
+    ledger.end_night(night, 1.0, "complete")
+    untold = replace(STALE, candidate="another")
+    ledger.record(ledger.begin_night("2026-12-03", "abc", ["mine"]), result(of=(found(untold),)))
+    ledger.close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("ALTER TABLE findings DROP COLUMN told")
+        db.execute("UPDATE meta SET value = '1' WHERE name = 'version'")
+        db.commit()
+    with closing(FindingsLedger(path)) as upgraded:
+        assert {entry.known.candidate: entry.told for entry in upgraded.findings()} == {
+            "mine": True,
+            "another": False,
+        }
+    with closing(FindingsLedger(path)) as again:
+        assert again.record(again.begin_night("2026-12-04", "abc", ["mine"]), result(1)) == []
 
 
 def test_closed_finding_keeps_the_remark(ledger: FindingsLedger) -> None:

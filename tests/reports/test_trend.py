@@ -19,7 +19,7 @@ def night(
 
 def entry(number: str, first: int) -> Entry:
     known = Known("mine", "2.reorder", "Mine.before_agent", (), "{}")
-    return Entry(number, known, "", True, True, (), (), 1, first, first, "known", "")
+    return Entry(number, known, "", True, True, (), (), 1, first, first, "known", "", True)
 
 
 def lines() -> tuple[TrendLine, ...]:
