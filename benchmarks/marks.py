@@ -18,6 +18,7 @@ from sixfold.harness.campaign import Campaign
 from sixfold.harness.events import Event, Options, Progressed
 from sixfold.harness.nights.ledger import FindingsLedger
 from sixfold.harness.nights.shard import Shard, play_shard, seed_of_shard
+from sixfold.harness.proc import resident
 from sixfold.harness.run_folder import RunFolder
 from sixfold.harness.subject import subject_of
 from sixfold.models.catalogue import CATALOGUE
@@ -32,11 +33,8 @@ SHARD = 1_000
 
 def memory() -> float:
     """Return the memory that the process holds now, in MB; the most that it held where nobody tells."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return pages * resource.getpagesize() / (1 << 20)
+    held = resident(os.getpid())
+    return held / (1 << 20) if held else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def size_of(folder: Path) -> float:

@@ -7,10 +7,13 @@ scenario files, and the findings ledger of nights, are what counts.
 from __future__ import annotations
 
 import re
+import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from hypothesis import settings
-from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
+from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase, InMemoryExampleDatabase
 
 from ..harness.errors import SixfoldError
 
@@ -24,6 +27,8 @@ _PREFIX = b"sixfold-example:"
 _PATIENCE = 5.0
 
 _PROFILE = "sixfold-example-database"
+
+T = TypeVar("T")
 
 
 def open_database(where: str) -> ExampleDatabase:
@@ -58,7 +63,50 @@ def open_database(where: str) -> ExampleDatabase:
             place=place,
             remedy="Check that it runs, its address, and user and password in the URL.",
         ) from error
-    return RedisExampleDatabase(redis, key_prefix=_PREFIX)
+    return WhileItAnswers(RedisExampleDatabase(redis, key_prefix=_PREFIX), (RedisError, OSError), place)
+
+
+class WhileItAnswers(ExampleDatabase):
+    """A database that may go away: from then on examples are kept in memory, and a warning says so.
+
+    It is a cache, and no test fails for the want of it. `gone` are the errors by which it says that it is
+    away, and `place` says in the warning where it was.
+    """
+
+    def __init__(self, database: ExampleDatabase, gone: tuple[type[Exception], ...], place: str) -> None:
+        super().__init__()
+        self._database = database
+        self._gone = gone
+        self._place = place
+
+    def fetch(self, key: bytes) -> Iterable[bytes]:
+        """Return the examples of a key."""
+        return self._asked(lambda database: list(database.fetch(key)))
+
+    def save(self, key: bytes, value: bytes) -> None:
+        """Keep an example."""
+        self._asked(lambda database: database.save(key, value))
+
+    def delete(self, key: bytes, value: bytes) -> None:
+        """Forget an example."""
+        self._asked(lambda database: database.delete(key, value))
+
+    def move(self, src: bytes, dest: bytes, value: bytes) -> None:
+        """Keep an example under another key."""
+        self._asked(lambda database: database.move(src, dest, value))
+
+    def _asked(self, question: Callable[[ExampleDatabase], T]) -> T:
+        try:
+            return question(self._database)
+        except self._gone as error:
+            # What the client says may repeat the URL, and so the password.
+            warnings.warn(
+                f"{self._place}: the Redis does not answer any more ({type(error).__name__}); "
+                "examples are not shared from here on",
+                stacklevel=2,
+            )
+            self._database = InMemoryExampleDatabase()
+            return question(self._database)
 
 
 def _shown(url: str) -> str:

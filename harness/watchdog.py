@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import resource
 import secrets
 import select
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from .deaths import DeathError, DeathKind, Limits
@@ -17,6 +15,7 @@ from .errors import ExitCode, HarnessBrokenError, SixfoldError, TargetError, Tar
 from .introduction import PROTOCOL
 from .messages import MAX_BYTES, line_of, message_in, read_as
 from .nursery import Begin, wait_for
+from .proc import busy_seconds, resident
 from .undisturbed import stopwatch
 
 #: Seconds between two looks at a worker that has not answered yet.
@@ -42,23 +41,6 @@ _REFUSALS: dict[Any, type[SixfoldError]] = {
 OnTold = Callable[[dict[str, Any]], None]
 
 
-def _resident(pid: int) -> int:
-    """Return the bytes of memory that a process holds; 0 where the system does not tell."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def _busy(pid: int) -> float:
-    """Return the seconds that a process has had a processor for; 0 where the system does not tell."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2]
-        return sum(map(int, fields.split()[11:13])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
-        return 0.0
-
-
 class Patience:
     """How long a worker is waited for: `seconds` of real time, and longer while others have its processor."""
 
@@ -72,10 +54,10 @@ class Patience:
         """Tell whether the worker has had its time."""
         waited = stopwatch() - self._since
         if self._busy_before is None:
-            self._busy_before = _busy(self._pid)
+            self._busy_before = busy_seconds(self._pid)
         if waited <= self.seconds:
             return False
-        share = (_busy(self._pid) - self._busy_before) / self.seconds
+        share = (busy_seconds(self._pid) - self._busy_before) / self.seconds
         starved = _IDLE < share < _STARVED
         return not starved or waited > self.seconds * _AT_MOST
 
@@ -119,7 +101,7 @@ class Worker:
         except BaseException:
             self.close()
             raise
-        self._light = _resident(self._process.pid)
+        self._light = resident(self._process.pid)
         self._weight = self._light
 
     def _not_loaded(self, death: DeathError, target: str) -> TargetError:
@@ -144,7 +126,7 @@ class Worker:
         """Return the answer to `question`. Raises `DeathError` when the worker is dead afterwards."""
         self._asked += 1
         if self._asked % _WEIGH_EVERY == 0:
-            self._weight = _resident(self._process.pid)
+            self._weight = resident(self._process.pid)
         return self._exchange(question, seconds, on_told)
 
     def _exchange(self, question: dict[str, Any], seconds: float, on_told: OnTold | None) -> Any:
@@ -213,7 +195,7 @@ class Worker:
         """Raise `DeathError` when the worker has ended, is over its time, or has taken too much memory."""
         if self._process.poll() is not None:
             raise self._ended()
-        if _resident(self._process.pid) - self._weight > self._limits.memory:
+        if resident(self._process.pid) - self._weight > self._limits.memory:
             raise DeathError("memory", f"it took more than {self._limits.memory >> 20} MB for one history")
         if patience.is_over():
             raise DeathError("hang", f"it did not come back within {patience.seconds:g} s")

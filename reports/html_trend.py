@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from .html_page import asset, policy, template
 from .html_text import shown
-from .trend import TrendLine
+from .trend import HEADINGS, TrendLine, cells
 
 #: The size of a plot, and the room around its curve.
 WIDTH, HEIGHT, MARGIN = 420.0, 130.0, 12.0
@@ -72,7 +72,8 @@ def render(trend: Sequence[TrendLine]) -> str:
         curves=curves,
         width=WIDTH,
         height=HEIGHT,
-        rows=[_row(line) for line in trend],
+        headings=HEADINGS,
+        rows=[[shown(cell, 20) for cell in cells(line)] for line in trend],
     )
 
 
@@ -99,18 +100,4 @@ def _curve(
         tuple(" ".join(joined) for joined in lines if len(joined) > 1),
         form.format(top),
         "unknown" if last is None else form.format(last),
-    )
-
-
-def _row(line: TrendLine) -> tuple[str, ...]:
-    return (
-        str(line.night),
-        shown(line.day, 20),
-        f"{line.histories:,}",
-        "-" if line.per_second is None else f"{line.per_second:,.1f}",
-        str(line.goals),
-        "-" if line.reuse is None else f"{line.reuse:.1%}",
-        str(line.new),
-        str(line.known),
-        shown(line.ended, 20),
     )

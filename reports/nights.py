@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -17,7 +17,7 @@ from ..harness.scenario import from_json
 from .findings_in_words import counted
 from .plan import in_one_line
 from .terminal import say
-from .trend import TrendLine
+from .trend import HEADINGS, TrendLine, cells
 
 _STYLES: dict[Status, str] = {
     "new": "bold red",
@@ -92,20 +92,11 @@ def print_list(console: Console, entries: Sequence[Entry]) -> None:
 def print_trend(console: Console, trend: Sequence[TrendLine]) -> None:
     """Print the nights, a line each: work, throughput, what was reached, prefix reuse, and findings."""
     table = Table(box=None, pad_edge=False)
-    headings = ("night", "day", "histories", "per second", "goals reached", "prefix reuse", "new", "ended")
-    for heading in headings:
-        table.add_column(heading, justify="right" if heading != "ended" else "left")
+    for heading in HEADINGS:
+        justify: JustifyMethod = "left" if heading == "ended" else "right"
+        table.add_column(heading, justify=justify, no_wrap=" " not in heading)
     for line in trend:
-        table.add_row(
-            str(line.night),
-            harmless(line.day, 20),
-            f"{line.histories:,}",
-            "-" if line.per_second is None else f"{line.per_second:,.0f}",
-            str(line.goals),
-            "-" if line.reuse is None else f"{line.reuse:.0%}",
-            str(line.new),
-            harmless(line.ended, 20),
-        )
+        table.add_row(*(harmless(cell, 20) for cell in cells(line)))
     if trend:
         console.print(table)
     else:

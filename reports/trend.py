@@ -31,6 +31,25 @@ class TrendLine(NamedTuple):
     ended: str
 
 
+#: The headings of `cells`.
+HEADINGS = ("night", "day", "histories", "per second", "goals", "prefix reuse", "new", "findings", "ended")
+
+
+def cells(line: TrendLine) -> tuple[str, ...]:
+    """Return the night as text, a cell for each heading. Day and end are as the ledger has them."""
+    return (
+        str(line.night),
+        line.day,
+        f"{line.histories:,}",
+        "-" if line.per_second is None else f"{line.per_second:,.1f}",
+        str(line.goals),
+        "-" if line.reuse is None else f"{line.reuse:.1%}",
+        str(line.new),
+        str(line.known),
+        line.ended,
+    )
+
+
 def trend_of(
     nights: Sequence[Night], measured: Iterable[Measured], entries: Iterable[Entry]
 ) -> tuple[TrendLine, ...]:

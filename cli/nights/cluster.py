@@ -1,41 +1,37 @@
-"""A cluster: the same shards, handed to `dask.distributed`. A worker that is lost loses a shard, no more."""
+"""A cluster: the same shards, handed to `dask.distributed`. A machine that is lost loses a shard, no more."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from pathlib import Path
-from tempfile import mkdtemp
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
+from uuid import uuid4
 
-from ...harness.errors import SixfoldError
-from ...harness.nights.shard import result_from_json, result_to_json, shard_from_json, shard_to_json
-from .night import Crew
+from ...harness.errors import HarnessBrokenError, SixfoldError
+from ...harness.nights.shard import result_from_json, shard_to_json
+from .crew import Crew
 from .spool import Spool
 
 _LOCAL = "local:"
 
-#: Seconds between two looks at what has come back, and for which a cluster is waited for.
+#: Seconds between two looks at what has come back.
 _LOOK = 0.25
+
+#: Seconds for which a scheduler is waited for, and for workers when the user wants an end.
 _PATIENCE = 30.0
 
-
-def play_elsewhere(text: str, until: float | None) -> str | None:
-    """Play a shard (as JSON) on a worker of a cluster; return its result so, None without time for it."""
-    from .worker import play
-
-    seconds = None if until is None else until - time.time()
-    if seconds is not None and seconds <= 0:
-        return None
-    shard = shard_from_json(text)
-    bounds = [bound for bound in (seconds, shard.seconds) if bound is not None]
-    return result_to_json(play(Spool(Path(mkdtemp(prefix="sixfold-"))), shard, min(bounds, default=None)))
+#: Threads of a cluster for each shard that waits for one, so that nobody is idle and none waits for long.
+_THREADS_FOR_A_WAITING_SHARD = 10
 
 
-def crew_of(address: str) -> Crew:
-    """Return the crew of a cluster: `tcp://HOST:PORT` of a scheduler, or `local:N` for N processes here.
+@contextmanager
+def crew_of(address: str) -> Iterator[Crew]:
+    """Connect with a cluster: `tcp://HOST:PORT` of a scheduler, or `local:N` for N processes here.
 
-    Raises `SixfoldError` when `dask.distributed` is not installed.
+    Raises `SixfoldError` when `dask.distributed` is not installed, or the scheduler does not answer or has no
+    workers.
     """
     try:
         import distributed
@@ -44,41 +40,20 @@ def crew_of(address: str) -> Crew:
             "dask.distributed is not installed", place="--cluster", remedy="pip install 'sixfold[cluster]'"
         ) from error
 
-    def work_through(spool: Spool, _workers: int, until: float | None, look: Callable[[], None]) -> None:
-        with _cluster(distributed, address) as client:
-            waiting = {}
-            for path in spool.shards():
-                shard = spool.take(path)
-                future = client.submit(
-                    play_elsewhere,
-                    shard_to_json(shard),
-                    until,
-                    pure=False,
-                    retries=2,
-                    key=f"shard-{shard.number}",
-                )
-                waiting[future] = shard.number
-            try:
-                _gather(waiting, spool, until, look)
-            finally:
-                client.cancel(list(waiting), force=True)
-        look()
-
-    return work_through
+    with _client(distributed, address) as client:
+        with suppress(TimeoutError):
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        threads = sum(client.nthreads().values())
+        if not threads:
+            raise SixfoldError(
+                "the scheduler has no workers",
+                place=f"--cluster {address}",
+                remedy="Start some with `dask worker`, where Sixfold and the targets are installed.",
+            )
+        yield Crew(threads, partial(_work_through, distributed, client, threads))
 
 
-def _gather(waiting: dict[Any, int], spool: Spool, until: float | None, look: Callable[[], None]) -> None:
-    """Hand results in to the spool as they come, until all are there or the time is over."""
-    while waiting and (until is None or time.time() < until + _PATIENCE):
-        for future in [f for f in waiting if f.done()]:
-            del waiting[future]
-            if future.status == "finished" and (text := future.result()) is not None:
-                spool.give(result_from_json(text))
-        look()
-        time.sleep(_LOOK)
-
-
-def _cluster(distributed: Any, address: str) -> Any:
+def _client(distributed: Any, address: str) -> Any:
     if not address.startswith(_LOCAL):
         try:
             return distributed.Client(address, timeout=_PATIENCE)
@@ -96,3 +71,77 @@ def _cluster(distributed: Any, address: str) -> Any:
     return distributed.Client(
         n_workers=int(number), threads_per_worker=1, dashboard_address=None, silence_logs=True
     )
+
+
+def _work_through(
+    distributed: Any,
+    client: Any,
+    threads: int,
+    spool: Spool,
+    until: float | None,
+    look: Callable[[], None],
+) -> tuple[str, ...]:
+    """Hand shards out as threads become free, so that each knows what was found until then."""
+    from .elsewhere import Runners, play_elsewhere
+
+    night = f"sixfold-{uuid4().hex}"
+    wanted = distributed.Event(night, client=client)
+    client.register_plugin(Runners(), name=night)
+    paths = spool.shards()
+    waiting: dict[Any, int] = {}
+    troubles: dict[str, None] = {}
+    at_most = threads + -(-threads // _THREADS_FOR_A_WAITING_SHARD)
+    gone_since: float | None = None
+
+    def turn() -> None:
+        """Hand in what has come back, and hand out what there is room for."""
+        nonlocal gone_since
+        while paths and len(waiting) < at_most:
+            shard = spool.take(paths.pop(0))
+            arguments = (night, shard_to_json(shard), until)
+            future = client.submit(play_elsewhere, *arguments, pure=False, key=f"{night}-{shard.number}")
+            waiting[future] = shard.number
+        _collect(waiting, spool, troubles)
+        look()
+        gone_since = None if client.status == "running" else gone_since or time.monotonic()
+        if gone_since is not None and time.monotonic() - gone_since > _PATIENCE:
+            raise HarnessBrokenError(
+                "the scheduler has gone",
+                place="--cluster",
+                remedy="Start it again. What was found until then is kept.",
+            )
+        time.sleep(_LOOK)
+
+    try:
+        while paths or waiting:
+            turn()
+            if len(troubles) > threads:
+                break
+    except KeyboardInterrupt:
+        paths.clear()
+        wanted.set()
+        ends = time.monotonic() + _PATIENCE
+        with suppress(KeyboardInterrupt):
+            while waiting and time.monotonic() < ends:
+                turn()
+        raise
+    finally:
+        if client.status == "running":
+            client.cancel(list(waiting), force=True)
+            client.unregister_worker_plugin(night)
+    look()
+    return tuple(troubles)
+
+
+def _collect(waiting: dict[Any, int], spool: Spool, troubles: dict[str, None]) -> None:
+    """Hand in to the spool what has come back, and note scenarios that ended a process."""
+    for future in [f for f in waiting if f.done()]:
+        number = waiting.pop(future)
+        if future.status != "finished":
+            troubles[f"a shard was lost on the cluster: {future.exception()}"] = None
+            continue
+        result, killer = future.result()
+        if result is not None:
+            spool.give(result_from_json(result))
+        elif killer is not None:
+            spool.leave_note(number, killer)

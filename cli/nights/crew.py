@@ -1,4 +1,4 @@
-"""The crew of one machine: pytest-xdist workers on the shards of a spool."""
+"""Crews: who plays the shards of a spool. The crew of one machine are pytest-xdist workers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ...harness.errors import HarnessBrokenError
 from .spool import Spool
+from .watch import ShardLimits, Watch
 
 #: Seconds between two looks at what the workers have done, and for which they are waited for in the end.
 _LOOK = 0.25
@@ -22,11 +25,36 @@ _PATIENCE = 60.0
 _WORKED = (0, 1, 5)
 
 
-def work_through(spool: Spool, workers: int, until: float | None, look: Callable[[], None]) -> None:
-    """Let workers play all shards of the spool; `look` is called again and again meanwhile.
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """So many workers, and the function that lets them play all shards of a spool.
 
-    `until` is the end, in seconds since the epoch. Raises `HarnessBrokenError` when pytest cannot work, and
-    `KeyboardInterrupt`, once the workers have handed in what they have, when the user wants an end.
+    It takes the spool, the end of the night in seconds since the epoch (None: when all is played), and a
+    function to call again and again meanwhile. It returns what went wrong without ending the night.
+    """
+
+    workers: int
+    work_through: Callable[[Spool, float | None, Callable[[], None]], tuple[str, ...]]
+
+
+def crew_of_this_machine(workers: int, limits: ShardLimits | None = None) -> Crew:
+    """Return a crew of so many processes."""
+    return Crew(workers, partial(_work_through, workers, limits or ShardLimits()))
+
+
+def work_environment() -> dict[str, str]:
+    """Return the environment of workers: they import what this process could import."""
+    folders = [path or os.getcwd() for path in sys.path]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PYTHONHASHSEED": "0"}
+
+
+def _work_through(
+    workers: int, limits: ShardLimits, spool: Spool, until: float | None, look: Callable[[], None]
+) -> tuple[str, ...]:
+    """Let workers play all shards of the spool.
+
+    Raises `HarnessBrokenError` when pytest cannot work, and `KeyboardInterrupt`, once the workers have handed
+    in what they have, when the user wants an end.
     """
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-p", "sixfold.cli.nights.shard_items"),
@@ -36,8 +64,6 @@ def work_through(spool: Spool, workers: int, until: float | None, look: Callable
     ]
     if until is not None:
         command.append(f"--sixfold-until={until}")
-    folders = [path or os.getcwd() for path in sys.path]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PYTHONHASHSEED": "0"}
     log = spool.folder / "workers.log"
     with log.open("ab") as file:
         process = subprocess.Popen(
@@ -45,15 +71,21 @@ def work_through(spool: Spool, workers: int, until: float | None, look: Callable
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
-            env=environment,
+            env=work_environment(),
             start_new_session=True,
         )
+        watch = Watch(spool, process.pid, limits)
+
+        def look_twice() -> None:
+            watch.look()
+            look()
+
         try:
-            _wait(process, look)
+            _wait(process, look_twice)
         except KeyboardInterrupt:
             spool.ask_to_stop()
             with suppress(KeyboardInterrupt):
-                _wait(process, look, _PATIENCE)
+                _wait(process, look_twice, _PATIENCE)
             raise
         finally:
             with suppress(ProcessLookupError, PermissionError):
@@ -66,6 +98,7 @@ def work_through(spool: Spool, workers: int, until: float | None, look: Callable
             place=str(log),
             remedy="Check that pytest and pytest-xdist are installed as Sixfold needs them.",
         )
+    return ()
 
 
 def _wait(process: subprocess.Popen[bytes], look: Callable[[], None], seconds: float | None = None) -> None:

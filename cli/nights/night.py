@@ -16,6 +16,7 @@ from ...harness.scenario import from_json
 from ...harness.subject import Subject
 from ..quiet import quiet
 from ..subjects import subjects
+from .crew import Crew
 from .spool import Spool
 
 #: Seconds of one shard: short enough that little is lost with it, long enough that its start is worth it.
@@ -36,14 +37,16 @@ class Plan:
     revision: str
     day: str
     seconds: float
-    workers: int
     timeout: float = 20.0
     histories: int | None = None
 
 
 @dataclass(slots=True)
 class Night:
-    """What a night has seen so far. `statuses` are settled when it ends; `candidates` are those it plays."""
+    """What a night has seen so far. `statuses` are settled when it ends; `candidates` are those it plays.
+
+    `troubles` are why it is inconclusive: targets that cannot be loaded, workers that could not play.
+    """
 
     number: int
     candidates: list[str] = field(default_factory=list)
@@ -52,11 +55,7 @@ class Night:
     statuses: dict[str, Status] = field(default_factory=dict)
     killers: list[str] = field(default_factory=list)
     interrupted: bool = False
-    unloadable: list[str] = field(default_factory=list)
-
-
-#: Plays all shards of a spool until the time is over, and calls back in between.
-Crew = Callable[[Spool, int, float | None, Callable[[], None]], None]
+    troubles: list[str] = field(default_factory=list)
 
 
 def run_night(
@@ -89,11 +88,11 @@ def run_night(
     handed_out: list[int] = []
     try:
         while until - time.time() > 1 and len(night.killers) <= MOST_LOST:
-            shards = _shards(plan, night, len(handed_out), until - time.time(), ledger)
+            shards = _shards(plan, night, len(handed_out), until - time.time(), crew.workers, ledger)
             handed_out += [shard.number for shard in shards]
             for shard in shards:
                 spool.put(shard)
-            crew(spool, plan.workers, until, look)
+            night.troubles += crew.work_through(spool, until, look)
             spool.check_room()
             lost = [n for n in handed_out if n not in counted and spool.now(n) is not None]
             for number in lost:
@@ -121,10 +120,12 @@ def _bury(spool: Spool, number: int, night: Night) -> None:
     (spool.folder / f"{number}.shard.json").unlink(missing_ok=True)
 
 
-def _shards(plan: Plan, night: Night, first: int, seconds: float, ledger: FindingsLedger) -> list[Shard]:
+def _shards(
+    plan: Plan, night: Night, first: int, seconds: float, workers: int, ledger: FindingsLedger
+) -> list[Shard]:
     """Return shards for so many seconds: a few more than will be played, so that nobody is ever idle."""
     length = min(_LONGEST, max(_SHORTEST, seconds * _SHARE))
-    count = plan.workers * (round(seconds / length) + 1)
+    count = workers * (round(seconds / length) + 1)
     corpus = sorted(set(ledger.novelties().values()))
     return [
         Shard(
@@ -132,7 +133,7 @@ def _shards(plan: Plan, night: Night, first: int, seconds: float, ledger: Findin
             seed=seed_of_shard(plan.revision, number, night.number),
             targets=plan.targets,
             histories=plan.histories or _MOST,
-            first=tuple(corpus[number :: plan.workers]) if number < plan.workers else (),
+            first=tuple(corpus[number::workers]) if number < workers else (),
             left_out=tuple(night.killers),
             seconds=length,
             timeout=plan.timeout,
@@ -167,10 +168,10 @@ def _replay(plan: Plan, ledger: FindingsLedger, night: Night) -> dict[str, Repla
                     night.candidates.append(subject.candidate.name)
                     replayed |= _replay_on(subject, entries)
         except TargetError as error:
-            night.unloadable.append(f"{target}: {error.cause}")
-    if len(night.unloadable) == len(plan.targets):
+            night.troubles.append(f"{target}: {error.cause}")
+    if not night.candidates:
         raise SixfoldError(
-            f"no target can be loaded; the first: {night.unloadable[0]}",
+            f"no target can be loaded; the first: {night.troubles[0]}",
             place="nightly",
             remedy="Run `sixfold run TARGET` to see what is wrong with each.",
         )

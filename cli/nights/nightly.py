@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import typer
@@ -28,10 +29,10 @@ from ..run import budget_seconds
 from ..signals import ended_by_signals
 from ..worktrees import commit_of
 from .canary import watch_the_canary
-from .crew import work_through
+from .crew import Crew, crew_of_this_machine
 from .issues import write_issues
 from .leftovers import enter_leftovers, fresh_spool
-from .night import Crew, Night, Plan, run_night
+from .night import Night, Plan, run_night
 
 
 def revision() -> str:
@@ -53,7 +54,7 @@ def exit_code(night: Night, held: Sorted | None = None) -> ExitCode:
         news = (news - held.accepted) | {entry.id for entry in held.expired}
     if news:
         return ExitCode.FINDINGS
-    doubtful = night.unloadable or night.killers or not night.histories
+    doubtful = night.troubles or night.killers or not night.histories
     return ExitCode.INCONCLUSIVE if doubtful else ExitCode.NOTHING_NEW
 
 
@@ -95,6 +96,14 @@ class _Bar:
         self._bar.update(self._task, completed=min(passed, self._seconds), told=told)
 
 
+def _crew(cluster: str | None, workers: int | None) -> AbstractContextManager[Crew]:
+    if cluster is None:
+        return nullcontext(crew_of_this_machine(workers or os.cpu_count() or 1))
+    from .cluster import crew_of
+
+    return crew_of(cluster)
+
+
 def nightly_command(
     targets: Sequence[str],
     *,
@@ -112,11 +121,6 @@ def nightly_command(
     check_baseline(baseline, update=update_baseline)
     seconds = budget_seconds(budget)
     names = tuple(chosen(list(targets), DEFAULT_TARGETS))
-    crew: Crew = work_through
-    if cluster is not None:
-        from .cluster import crew_of
-
-        crew = crew_of(cluster)
     out = console(sys.stderr)
     ledger = FindingsLedger(ledger_file)
     try:
@@ -126,14 +130,13 @@ def nightly_command(
             revision=revision(),
             day=datetime.date.today().isoformat(),
             seconds=seconds or 0.0,
-            workers=workers or os.cpu_count() or 1,
             timeout=timeout,
         )
         spools = ledger_file.parent / "spool"
         if entered := enter_leftovers(spools, ledger):
             out.print(f"{entered} results of nights that were killed were entered", markup=False)
         spool = fresh_spool(spools, len(ledger.nights()) + 1)
-        with ended_by_signals(), _Bar(plan.seconds) as bar:
+        with ended_by_signals(), _crew(cluster, workers) as crew, _Bar(plan.seconds) as bar:
             night = run_night(plan, ledger, spool, crew, bar.show)
         entries = {entry.id: entry for entry in ledger.findings()}
         with readers_may_leave():
@@ -156,7 +159,7 @@ def nightly_command(
         ledger.close()
     if not night.histories:
         out.print("inconclusive: nothing was played; give it more time with --budget", markup=False)
-    for trouble in night.unloadable:
+    for trouble in night.troubles:
         out.print(f"inconclusive: {trouble}", markup=False)
     if held is not None:
         for line in (baseline_words.counts(held), *baseline_words.lines_of(held)):

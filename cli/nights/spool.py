@@ -45,10 +45,11 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """What a worker is playing: histories so far, and the scenario as JSON."""
+    """What a worker is playing: histories so far, the scenario as JSON, and the process id of the worker."""
 
     histories: int
     scenario: str
+    pid: int
 
 
 def number_of(path: Path) -> int:
@@ -125,6 +126,10 @@ class Spool:
         self._lock = _locked(self.folder / _LOCK)
         return self._lock is not None
 
+    def path_of(self, shard: int) -> Path:
+        """Return the file of the shard with this number."""
+        return self.folder / f"{shard}.shard.json"
+
     def put(self, shard: Shard) -> None:
         """Hand out a shard. What is known to all is not written down with each."""
         bare = replace(shard, known=(), settled=(), reached=())
@@ -171,13 +176,27 @@ class Spool:
         """Return the files of the shards that are handed out, in the order of their numbers."""
         return sorted(self.folder.glob("*.shard.json"), key=number_of)
 
+    def notes(self) -> list[Path]:
+        """Return the files in which workers note what they are playing, in the order of their shards."""
+        return sorted(self.folder.glob("*.now"), key=number_of)
+
+    def has_result(self, number: int) -> bool:
+        """Tell whether the result of a shard was handed in."""
+        return (self.folder / f"{number}.result.json").exists()
+
     def now(self, number: int) -> Now | None:
         """Return what a worker is playing, or played last; None when it has not begun."""
         try:
             data = json.loads((self.folder / f"{number}.now").read_text(encoding="utf-8"))
-            return Now(int(data["histories"]), str(data["scenario"]))
+            return Now(int(data["histories"]), str(data["scenario"]), int(data["pid"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
+
+    def leave_note(self, number: int, scenario: str) -> None:
+        """Note for a worker that is gone what it was playing."""
+        beat = Beat(self, number)
+        beat.note(scenario)
+        beat.close()
 
     def withdraw_note(self, number: int) -> None:
         """Take the note of a shard back: it was not the scenario that ended it."""
@@ -202,11 +221,13 @@ class Beat:
     def __init__(self, spool: Spool, number: int) -> None:
         self._file = os.open(spool.folder / f"{number}.now", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         self._length = os.pwrite(self._file, b" " * _NOTE, 0)
+        self._pid = os.getpid()
         self.histories = 0
 
     def note(self, scenario: str) -> None:
         """Note the scenario, as JSON. Raises `OSError` when there is no room for a very long one."""
-        line = json.dumps({"histories": self.histories, "scenario": scenario}).encode()
+        now = Now(self.histories, scenario, self._pid)
+        line = json.dumps(asdict(now)).encode()
         self.histories += 1
         self._length = os.pwrite(self._file, line.ljust(self._length), 0)
 

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import textwrap
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis.database import InMemoryExampleDatabase
 
-from sixfold.cli.example_database import open_database
+from sixfold.cli.example_database import WhileItAnswers, open_database
 from sixfold.harness.errors import SixfoldError
 
 SUITE = """
@@ -101,6 +103,49 @@ def test_redis_that_does_not_answer_is_told_without_the_password() -> None:
         open_database("redis://me:secret@127.0.0.1:1/0?password=secret")
     assert raised.value.place == "--sixfold-database redis://127.0.0.1:1/0"
     assert "secret" not in str(raised.value)
+
+
+class Fleeting(InMemoryExampleDatabase):
+    """Goes away after a number of questions."""
+
+    def __init__(self, questions: int) -> None:
+        super().__init__()
+        self.left = questions
+
+    def fetch(self, key: bytes) -> Iterator[bytes]:
+        yield from super().fetch(key)
+        self.asked()
+
+    def save(self, key: bytes, value: bytes) -> None:
+        self.asked()
+        super().save(key, value)
+
+    def asked(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise ConnectionError("redis://me:secret@host")
+
+
+def test_database_that_goes_away_is_told_once_and_missed_by_no_test() -> None:
+    database = WhileItAnswers(Fleeting(2), (OSError,), "--sixfold-database redis://host")
+    database.save(b"key", b"shared")
+    assert list(database.fetch(b"key")) == [b"shared"]
+    with pytest.warns(UserWarning, match="not shared from here on") as told:
+        assert list(database.fetch(b"key")) == []
+    assert "secret" not in str(told[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        database.save(b"key", b"own")
+        database.move(b"key", b"other", b"own")
+        assert list(database.fetch(b"other")) == [b"own"]
+        database.delete(b"other", b"own")
+        assert list(database.fetch(b"other")) == []
+
+
+def test_errors_that_are_no_farewell_are_raised() -> None:
+    database = WhileItAnswers(Fleeting(0), (ValueError,), "somewhere")
+    with pytest.raises(ConnectionError):
+        database.save(b"key", b"value")
 
 
 def test_other_databases_are_refused() -> None:

@@ -18,9 +18,10 @@ import pytest
 from sixfold.cli.nights import night as night_module
 from sixfold.cli.nights import worker
 from sixfold.cli.nights.canary import watch_the_canary
+from sixfold.cli.nights.crew import Crew
 from sixfold.cli.nights.night import Night, Plan, run_night
 from sixfold.cli.nights.nightly import exit_code
-from sixfold.cli.nights.spool import Beat, Spool
+from sixfold.cli.nights.spool import Spool
 from sixfold.cli.nights.worker import play_file
 from sixfold.cli.subjects import subjects
 from sixfold.harness.baseline import Accepted, Sorted
@@ -28,7 +29,7 @@ from sixfold.harness.deaths import Limits
 from sixfold.harness.errors import HarnessBrokenError, SixfoldError
 from sixfold.harness.nights.ledger import FindingsLedger
 from sixfold.harness.nights.shard import Shard
-from sixfold.harness.scenario import from_json, to_json
+from sixfold.harness.scenario import to_json
 
 from ..helpers import explored
 
@@ -41,13 +42,17 @@ def sixfold(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def in_this_process(spool: Spool, workers: int, until: float | None, look: Any) -> None:
+def play_one_here(spool: Spool, until: float | None, look: Any) -> tuple[str, ...]:
     for path in sorted(spool.folder.glob("*.shard.json")):
         if not path.with_name(path.name.replace("shard", "result")).exists():
             play_file(spool, path, None)
             look()
-            if len(spool.results()) == workers:
-                return
+            if spool.results():
+                break
+    return ()
+
+
+in_this_process = Crew(1, play_one_here)
 
 
 @pytest.fixture
@@ -58,9 +63,7 @@ def ledger(tmp_path: Path) -> Iterator[FindingsLedger]:
 
 
 def plan(*targets: str, histories: int = 60) -> Plan:
-    return Plan(
-        targets=targets, revision="abc", day="2026-12-02", seconds=300.0, workers=1, histories=histories
-    )
+    return Plan(targets=targets, revision="abc", day="2026-12-02", seconds=300.0, histories=histories)
 
 
 def night(ledger: FindingsLedger, folder: Path, *targets: str) -> dict[str, str]:
@@ -132,62 +135,20 @@ def test_shard_that_never_comes_back_is_played_without_what_it_was_playing(
     killer = explored(1)[0]
     waves: list[list[Shard]] = []
 
-    def crew(spool: Spool, workers: int, until: float | None, look: Any) -> None:
+    def crew(spool: Spool, until: float | None, look: Any) -> tuple[str, ...]:
         paths = sorted(spool.folder.glob("*.shard.json"))
         shards = [spool.take(path) for path in paths]
         waves.append(shards)
         if len(waves) == 1:
-            beat = Beat(spool, shards[0].number)
-            beat.note(to_json(killer))
-            beat.close()
+            spool.leave_note(shards[0].number, to_json(killer))
+        return ()
 
     folder = tmp_path / "spool"
     folder.mkdir()
-    seen = run_night(plan("control"), ledger, Spool(folder), crew)
+    seen = run_night(plan("control"), ledger, Spool(folder), Crew(1, crew))
     assert seen.killers == [killer.digest()]
     assert all(killer.digest() in shard.left_out for shard in waves[1])
     assert not {waves[0][0].number} & {shard.number for shard in waves[1]}
-
-
-KILLED_ONCE = """
-import os, sys
-from pathlib import Path
-from sixfold.cli.nights.spool import Spool
-from sixfold.cli.nights.worker import play_file
-from sixfold.harness.search import Search
-
-shard, killer = map(Path, sys.argv[1:])
-visit = Search.visit
-
-def deadly(self, scenario):
-    digest = scenario.digest()
-    if killer.exists() and killer.read_text() != digest or len(scenario.steps) < 3:
-        return visit(self, scenario)
-    killer.write_text(digest)
-    os.kill(os.getpid(), 9)
-
-Search.visit = deadly
-play_file(Spool(shard.parent), shard, None)
-"""
-
-
-@pytest.mark.slow
-def test_scenario_that_kills_a_worker_is_found_and_left_out(ledger: FindingsLedger, tmp_path: Path) -> None:
-    folder, killer = tmp_path / "spool", tmp_path / "killer"
-    folder.mkdir()
-    codes: list[int] = []
-
-    def crew(spool: Spool, workers: int, until: float | None, look: Any) -> None:
-        command = [sys.executable, "-c", KILLED_ONCE, str(spool.shards()[0]), str(killer)]
-        codes.append(subprocess.run(command, check=False, timeout=200).returncode)
-        look()
-
-    seen = run_night(plan("control", histories=80), ledger, Spool(folder), crew)
-    assert codes == [-signal.SIGKILL, 0]
-    assert seen.killers == [killer.read_text(encoding="utf-8")]
-    [kept] = folder.glob("killer-*.json")
-    assert from_json(kept.read_text(encoding="utf-8")).digest() == seen.killers[0]
-    assert seen.histories > 0
 
 
 GREEDY = """

@@ -1,0 +1,77 @@
+"""The part of a cluster's worker: a shard, played in a process of its own. Needs `dask.distributed`.
+
+A process that dies of a shard leaves its note, and Dask's worker lives.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import distributed
+
+from ...harness.errors import HarnessBrokenError
+from ...harness.nights.shard import result_to_json, shard_from_json
+from .runner import Runner
+from .spool import Spool
+from .watch import ShardLimits
+
+#: Seconds between two looks at whether the night is to end.
+_LOOK = 2.0
+
+
+class Runners(distributed.WorkerPlugin):  # type: ignore[misc]
+    """A plugin of Dask workers: the processes for shards, one for each thread."""
+
+    def setup(self, worker: Any) -> None:
+        """Begin with none. Dask calls it."""
+        self.lock = threading.Lock()
+        self.runners: dict[int, Runner] = {}
+
+    def teardown(self, worker: Any) -> None:
+        """End all of them. Dask calls it."""
+        with self.lock:
+            for runner in self.runners.values():
+                runner.close()
+
+    def of_this_thread(self) -> Runner:
+        """Return the one that the thread may use."""
+        with self.lock:
+            return self.runners.setdefault(threading.get_ident(), Runner(ShardLimits()))
+
+
+def play_elsewhere(night: str, text: str, until: float | None) -> tuple[str | None, str | None]:
+    """Play a shard (as JSON) on a worker of a cluster; return its result so, and what it was lost with.
+
+    Both are None without time for it. `night` names the plugin, and the event that is set when the user
+    wants an end. Raises `HarnessBrokenError` when it cannot be played.
+    """
+    runner = distributed.get_worker().plugins[night].of_this_thread()
+    wanted = distributed.Event(night)
+    next_look = time.monotonic()
+
+    with TemporaryDirectory(prefix="sixfold-") as folder:
+        spool = Spool(Path(folder))
+        shard = shard_from_json(text)
+
+        def look() -> None:
+            nonlocal next_look
+            if time.monotonic() >= next_look:
+                next_look = time.monotonic() + _LOOK
+                if wanted.is_set():
+                    spool.ask_to_stop()
+
+        if wrong := runner.play(spool, shard, until, look):
+            raise HarnessBrokenError(
+                f"a worker of the cluster cannot play: {wrong}",
+                place=distributed.get_worker().address,
+                remedy="Install this Sixfold and the targets on all workers.",
+            )
+        if spool.has_result(shard.number):
+            [result] = spool.results()
+            return result_to_json(result), None
+        now = spool.now(shard.number)
+        return None, None if now is None else now.scenario
