@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..ledger import SYSTEM_ID
 from .checks import Check, Violation
 from .reading import Reading
+from .states import loses_system
 
 
 def cut_inside_turn(reading: Reading, since: int) -> Iterator[Violation]:
@@ -124,10 +124,7 @@ def system_lost(reading: Reading, since: int) -> Iterator[Violation]:
     It may be added to: what counts is that its words still stand in a system message.
     """
     for change in reading.changes_since(since):
-        if not change.by_hook:
-            continue
-        before = [v for v in change.before if v.role == "system" and v.id == SYSTEM_ID]
-        if before and not any(before[0].text in v.text for v in change.fold.state if v.role == "system"):
+        if change.by_hook and loses_system(change.before, change.fold.state):
             yield Violation(
                 "4.system-lost",
                 change.record,

@@ -21,6 +21,7 @@ _REASONS = frozenset(
         "configure",
         "fault",
         "compaction",
+        "system lost",
     }
 )
 
@@ -116,8 +117,9 @@ def _folds_news(reading: Reading, call: int, by: str) -> bool:
 def prefix_broken(reading: Reading, since: int) -> Iterator[Violation]:
     """Yield requests that stop being a prefix-extension of the previous one without a reason.
 
-    Reasons are a state change, time passing, what a client does, a compaction, and a fault in this turn
-    or in the turn before its first request.
+    Reasons are a state change, time passing, what a client does, a compaction, a system message that was cut
+    away (with or without others: `4.system-lost` tells of it), and a fault in this turn or in the turn before
+    its first request.
     """
     for sight in reading.sights_since(since):
         if sight.extends or sight.previous is None or sight.causes & _REASONS:

@@ -14,7 +14,7 @@ from ..history import FaultFired, Fold, Happened, History, Mutated, Record, Requ
 from ..ledger import Ledger, Utterance
 from ..tokens import mentions
 from ..views import View, Views
-from .states import edited_in_place, gone, said
+from .states import edited_in_place, gone, loses_system, said
 from .tool_calls import CallScan, Problem, closed_before, in_order
 
 #: Where a violation that no hook caused is said to show.
@@ -250,6 +250,8 @@ class Reading:
                 self._causes.add("compaction")
             elif edited_in_place(before, fold.state):
                 self._causes.add("edit in place")
+            if loses_system(before, fold.state):
+                self._causes.add("system lost")
 
     def _sight(self, index: int, request: Requested) -> None:
         previous = self.sights[-1] if self.sights else None

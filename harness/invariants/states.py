@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ledger import SYSTEM_ID
 from ..views import View, Views
 
 
@@ -31,3 +32,11 @@ def gone(before: Views, after: Views) -> dict[str, View]:
         for view in before
         if view.says is not None and view.says not in spoken and view.id not in left
     }
+
+
+def loses_system(before: Views, after: Views) -> bool:
+    """Tell whether the words of the system message that a client put into the state are in none any more."""
+    system = next((view for view in before if view.role == "system" and view.id == SYSTEM_ID), None)
+    if system is None:
+        return False
+    return not any(system.text in view.text for view in after if view.role == "system")

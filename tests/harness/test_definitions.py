@@ -9,7 +9,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from sixfold.harness.candidate import Candidate, Contract
 from sixfold.harness.environment import Environment
-from sixfold.harness.steps import Continue, LoadTurn, ToolCall, ToolRound, UserTurn
+from sixfold.harness.steps import Configure, Continue, LoadTurn, ToolCall, ToolRound, UserTurn
 
 from ..helpers import codes, scenario_of
 
@@ -59,6 +59,31 @@ def test_cut_between_two_tellings_of_a_result_leaves_no_hole() -> None:
     found = codes(of(KeepFive), scenario_of(told_twice, Continue(rounds=(ROUND,))))
     assert "4.cut-inside-turn" in found
     assert "4.hole" not in found
+
+
+class DropSystem(AgentMiddleware[Any, Any, Any]):
+    """Removes the system message from the state in the second turn, and nothing else."""
+
+    def __init__(self, environment: Environment) -> None:
+        pass
+
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        first, *rest = state["messages"]
+        return {"messages": [RemoveMessage(id=first.id)]} if rest[1:] and first.type == "system" else None
+
+
+class DropSystemAndMore(DropSystem):
+    """Removes all that is older than the current question."""
+
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        old = state["messages"][:-1]
+        return {"messages": [RemoveMessage(id=m.id) for m in old]} if old[1:] else None
+
+
+def test_a_smaller_cut_of_the_system_message_is_blamed_for_no_more_than_a_larger_one() -> None:
+    story = scenario_of(Configure(system_in_state=True), UserTurn(), UserTurn())
+    assert codes(of(DropSystem), story) == {"4.system-lost"}
+    assert "5.prefix-broken" not in codes(of(DropSystemAndMore), story)
 
 
 class Shorten(AgentMiddleware[Any, Any, Any]):
