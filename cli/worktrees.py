@@ -40,8 +40,16 @@ def root_of(folder: Path) -> Path:
 
 
 def commit_of(repository: Path, ref: str) -> str:
-    """Return the commit that `ref` names."""
-    return git(repository, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+    """Return the commit that `ref` names. Raises `SixfoldError` when it names none."""
+    try:
+        return git(repository, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+    except SixfoldError as error:
+        root = root_of(repository)  # without a repository this says so
+        raise SixfoldError(
+            f"{ref!r} names no commit",
+            place=str(root),
+            remedy="Name a branch, a tag or a commit that is here; `git fetch` brings what is not.",
+        ) from error
 
 
 def merge_base(repository: Path, one: str, other: str) -> str:

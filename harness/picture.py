@@ -32,6 +32,8 @@ def _kind(view: View) -> str:
         return "system "
     if view.mentions.utterances:
         return "summary "
+    if view.role == "human" and not view.text.strip():
+        return "empty "
     return "reminder " if view.role in ("system", "human") else f"{view.role} "
 
 

@@ -63,13 +63,22 @@ def _picture(history: History, record: int, remark: str) -> list[str]:
     return [*shown, f"      ← {remark}"]
 
 
-def replay_command(scenario: Scenario, candidate: Candidate) -> str:
-    """Return a command line, without any file, that replays `scenario` on the candidate.
+#: What stands in a command for a target that nobody knows, with the remedy as a comment of the shell.
+UNNAMED_TARGET = "TARGET  # its import path: package.module:Name, or file.py:Name"
 
-    A candidate that no import path names is called TARGET: its reader must say what it is.
+
+def replay_command(scenario: Scenario, candidate: Candidate) -> str:
+    """Return a command line, without any file, that replays `scenario` on the candidate."""
+    return replay_line(scenario, candidate.target)
+
+
+def replay_line(scenario: Scenario, target: str | None) -> str:
+    """Return a command line, without any file, that replays `scenario` on the target.
+
+    What no import path names is called TARGET: its reader must say what it is, as a comment tells.
     """
-    target = shlex.quote(harmless(candidate.target, 1000)) if candidate.target else "TARGET"
-    return f"echo {shlex.quote(compact(scenario))} | sixfold replay - {target}"
+    named = shlex.quote(harmless(target, 1000)) if target else UNNAMED_TARGET
+    return f"echo {shlex.quote(compact(scenario))} | sixfold replay - {named}"
 
 
 def compact(scenario: Scenario) -> str:

@@ -11,6 +11,7 @@ from rich.text import Text
 from ..harness.harmless import harmless
 from ..harness.sides.result import KINDS, ComparisonResult, Difference, DifferenceKind
 from .comparison_words import TITLES, elsewhere, heading, packages, played, sureness, title_of, verdict
+from .findings_in_words import counted
 from .plan import in_one_line
 from .side_by_side import Parting, parting, shown_later
 from .terminal import say
@@ -41,7 +42,10 @@ def print_comparison(console: Console, result: ComparisonResult) -> None:
             console.print()
             _print(console, difference, result, several=several)
     for head in result.sides[1:]:
-        codes = ", ".join(d.code for d in result.of_kind("still violated", head.label))
+        codes = ", ".join(
+            f"{d.code} ({counted(d.count, 'history', 'histories')})" if d.count else d.code
+            for d in result.of_kind("still violated", head.label)
+        )
         if codes:
             on = f" on {harmless(head.label, 100)}" if several else ""
             say(console, f"{TITLES['still violated']}{on}: {codes}")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
 from ...harness.errors import SixfoldError
-from ...harness.nights.entries import Entry
+from ...harness.nights.entries import Entry, Night
 from ...harness.nights.ledger import FindingsLedger
 from ...harness.run_folder import write_atomically
+from ...harness.scenario import from_json
+from ...harness.violation import replay_line
 from ...reports import html_trend
 from ...reports.nights import print_entry, print_list, print_trend
 from ...reports.terminal import say
@@ -29,15 +32,28 @@ def findings_command(ledger_file: Path, *, show: str | None, close: str | None, 
     try:
         if close is not None and not ledger.close_finding(close, remark):
             raise _unknown(close, ledger_file)
-        entries = ledger.findings()
+        entries, nights = ledger.findings(), ledger.nights()
     finally:
         ledger.close()
     with readers_may_leave():
         if show is not None or close is not None:
-            print_entry(console(), _one(entries, show or close or "", ledger_file))
+            entry = _one(entries, show or close or "", ledger_file)
+            print_entry(console(), entry)
+            # In one line, however long: it is there to be copied.
+            console().print(
+                f"  replay: {_replay_of(entry, nights)}", markup=False, highlight=False, soft_wrap=True
+            )
         else:
             print_list(console(), entries)
     raise typer.Exit
+
+
+def _replay_of(entry: Entry, nights: Sequence[Night]) -> str:
+    """Return the command that replays the smallest witness, on the target of its last night."""
+    name = entry.known.candidate
+    targets = next((night.targets for night in nights if night.number == entry.last_night), ())
+    given = [target for target in targets if target == name or target.endswith(f":{name}")]
+    return replay_line(from_json(entry.known.scenario), given[0] if len(given) == 1 else None)
 
 
 def _one(entries: list[Entry], number: str, place: Path) -> Entry:
