@@ -32,6 +32,7 @@ from .invariants.registry import INVARIANTS
 from .reachability import GOALS, goals_of
 from .scenario import Scenario
 from .search import Failure, Named, OnReached, Search, Settled
+from .stack_room import with_room
 from .subject import Key, LanesCompared, Subject, subject_of
 from .undisturbed import stopwatch
 from .verdicts import Verdict, merge
@@ -136,10 +137,10 @@ class Campaign:
         versions = installed_versions()
         self.stream.emit(RunStarted(self.options, names, versions))
         with relaxed_collector():
-            complete = self._generate(explore)
+            complete = with_room(self._generate, explore)
             new = [failure for failure in self._search.failures if failure not in self._known]
-            findings = tuple(self._finish(failure) for failure in new)
-            self._compare_samples()
+            findings = tuple(with_room(self._finish, failure) for failure in new)
+            with_room(self._compare_samples)
         result = RunResult(
             self.options,
             versions,

@@ -30,6 +30,7 @@ from .providers import answers_of
 from .scenario import Scenario, from_json
 from .session import Session
 from .steps import ToolRound, UserTurn
+from .stack_room import with_room
 from .subject import Key, LanesCompared, Local, Outcome
 from .telling import telling
 from .undisturbed import stopwatch
@@ -109,7 +110,7 @@ def serve(load: Callable[[str], Candidate], pipes: Pipes, printed: Callable[[], 
         before_trial.clear()
         _limit_addresses(int(first["memory"]) * _ADDRESSES)
         pipes.send({"ok": introduce(subject), "printed": printed()})
-        _answer_all(subject, pipes, printed, patience=float(first["seconds"]) * _ORPHANED)
+        with_room(_answer_all, subject, pipes, printed, float(first["seconds"]) * _ORPHANED)
 
 
 class _Leash:
@@ -137,7 +138,7 @@ class _Leash:
         faulthandler.cancel_dump_traceback_later()
 
 
-def _answer_all(subject: Local, pipes: Pipes, printed: Callable[[], int], *, patience: float) -> None:
+def _answer_all(subject: Local, pipes: Pipes, printed: Callable[[], int], patience: float) -> None:
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         leash = _Leash(patience, nowhere)
         after_play.extend((leash.hold, lambda: pipes.send({"beat": True})))
