@@ -29,8 +29,8 @@ from .play import after_play, play
 from .providers import answers_of
 from .scenario import Scenario, from_json
 from .session import Session
-from .steps import ToolRound, UserTurn
 from .stack_room import with_room
+from .steps import ToolRound, UserTurn
 from .subject import Key, LanesCompared, Local, Outcome
 from .telling import telling
 from .undisturbed import stopwatch
