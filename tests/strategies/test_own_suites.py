@@ -141,7 +141,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 # Without shrinking: another test does that.
 settings.register_profile(
     "mine",
-    max_examples=60,
+    max_examples=300,
     stateful_step_count=10,
     deadline=None,
     print_blob=True,
