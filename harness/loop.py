@@ -138,9 +138,8 @@ class DeterministicLoop(asyncio.BaseEventLoop):
             self.finish_late_work()
             self.release()
             waits_for = self._futures_made or self._ready or self._scheduled
-            if (
-                not ended or self._tasks_made > 1 or waits_for
-            ):  # going through all tasks of the process takes as long as a short turn
+            # Going through all tasks of the process takes as long as a short turn.
+            if not ended or self._tasks_made > 1 or waits_for:
                 self._cancel_what_is_left()
         return result
 

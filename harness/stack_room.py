@@ -17,14 +17,9 @@ T = TypeVar("T")
 _SLOTS = 70_000
 
 
-def _called(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def with_room(function: Callable[..., T], *arguments: Any) -> T:
+    """Return what the function returns for the arguments, called on a chunk of its own."""
     return function(*arguments)
 
 
-_called.__code__ = _called.__code__.replace(co_stacksize=_SLOTS)
-
-
-def with_room(function: Callable[..., T], *arguments: Any) -> T:
-    """Return what the function returns for the arguments, called on a chunk of its own."""
-    result: T = _called(function, arguments)
-    return result
+with_room.__code__ = with_room.__code__.replace(co_stacksize=_SLOTS)

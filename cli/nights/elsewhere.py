@@ -14,7 +14,7 @@ from typing import Any
 import distributed
 
 from ...harness.errors import HarnessBrokenError
-from ...harness.nights.shard import result_to_json, shard_from_json
+from ...harness.nights.shard import shard_from_json
 from .runner import Runner
 from .spool import Spool
 from .watch import ShardLimits
@@ -71,7 +71,7 @@ def play_elsewhere(night: str, text: str, until: float | None) -> tuple[str | No
                 remedy="Install this Sixfold and the targets on all workers.",
             )
         if spool.has_result(shard.number):
-            [result] = spool.results()
-            return result_to_json(result), None
+            [result] = spool.handed_in()
+            return result.read_text(encoding="utf-8"), None
         now = spool.now(shard.number)
         return None, None if now is None else now.scenario

@@ -28,8 +28,6 @@ def enter_leftovers(base: Path, ledger: FindingsLedger) -> int:
         for path in spool.handed_in():
             try:
                 result = result_from_json(path.read_text(encoding="utf-8"))
-            except FileNotFoundError:
-                continue  # another night that begins now has entered it
             except ValueError:
                 # Only a machine that lost its power leaves such a file: nobody can read it any more.
                 continue

@@ -117,7 +117,7 @@ def _bury(spool: Spool, number: int, night: Night) -> None:
         night.killers.append(from_json(now.scenario).digest())
         (spool.folder / f"killer-{number}.json").write_text(now.scenario, encoding="utf-8")
     spool.withdraw_note(number)
-    (spool.folder / f"{number}.shard.json").unlink(missing_ok=True)
+    spool.path_of(number).unlink(missing_ok=True)
 
 
 def _shards(

@@ -124,20 +124,21 @@ def nightly_command(
     out = console(sys.stderr)
     ledger = FindingsLedger(ledger_file)
     try:
-        watch_the_canary()
-        plan = Plan(
-            targets=names,
-            revision=revision(),
-            day=datetime.date.today().isoformat(),
-            seconds=seconds or 0.0,
-            timeout=timeout,
-        )
-        spools = ledger_file.parent / "spool"
-        if entered := enter_leftovers(spools, ledger):
-            out.print(f"{entered} results of nights that were killed were entered", markup=False)
-        spool = fresh_spool(spools, len(ledger.nights()) + 1)
-        with ended_by_signals(), _crew(cluster, workers) as crew, _Bar(plan.seconds) as bar:
-            night = run_night(plan, ledger, spool, crew, bar.show)
+        with ended_by_signals(), _crew(cluster, workers) as crew:
+            watch_the_canary()
+            plan = Plan(
+                targets=names,
+                revision=revision(),
+                day=datetime.date.today().isoformat(),
+                seconds=seconds or 0.0,
+                timeout=timeout,
+            )
+            spools = ledger_file.parent / "spool"
+            if entered := enter_leftovers(spools, ledger):
+                out.print(f"{entered} results of nights that were killed were entered", markup=False)
+            spool = fresh_spool(spools, len(ledger.nights()) + 1)
+            with _Bar(plan.seconds) as bar:
+                night = run_night(plan, ledger, spool, crew, bar.show)
         entries = {entry.id: entry for entry in ledger.findings()}
         with readers_may_leave():
             print_night(console(), night.statuses, entries, ledger.nights()[-1], night.killers)

@@ -15,6 +15,7 @@ from pathlib import Path
 from ...harness.errors import SixfoldError
 from ...harness.nights.shard import Shard
 from ...harness.orphans import end_with_parent
+from ...harness.run_folder import write_atomically
 from .crew import work_environment
 from .spool import Spool
 from .watch import ShardLimits, Watch
@@ -91,5 +92,4 @@ def serve() -> None:
             wrong = ""
         except SixfoldError as error:
             wrong = f"{error.cause} ({error.place})"
-        (spool.folder / f"{_OVER}.draft").write_text(wrong, encoding="utf-8")
-        (spool.folder / f"{_OVER}.draft").rename(spool.folder / _OVER)
+        write_atomically(spool.folder / _OVER, wrong)

@@ -1,7 +1,8 @@
 """The spool: a folder through which a coordinator and its workers talk, and which survives both.
 
 `N.shard.json` is work, `N.now` what is being played, `N.result.json` what came of it; `known.json` is
-what need not be shrunk any more, `owner.json` who coordinates, and `stop` asks everybody to come to an end.
+what need not be shrunk any more, `owner.json` whose spool it is, `lock` is locked as long as that process
+lives, and `stop` asks everybody to come to an end.
 """
 
 from __future__ import annotations
@@ -104,8 +105,7 @@ class Spool:
 
         Raises `SixfoldError` when there is no room, or another process holds the spool.
         """
-        self._lock = _locked(self.folder / _LOCK)
-        if self._lock is None:
+        if not self.take_over():
             raise SixfoldError(
                 "the spool is in use",
                 place=str(self.folder),
@@ -133,7 +133,7 @@ class Spool:
     def put(self, shard: Shard) -> None:
         """Hand out a shard. What is known to all is not written down with each."""
         bare = replace(shard, known=(), settled=(), reached=())
-        self._write(f"{shard.number}.shard.json", shard_to_json(bare))
+        self._write(self.path_of(shard.number).name, shard_to_json(bare))
 
     def share(self, shard: Shard) -> None:
         """Tell all workers what is known, as `shard` has it."""

@@ -51,10 +51,11 @@ class Watch:
                 self._look_at(number_of(path), path)
 
     def _look_at(self, number: int, path: Path) -> None:
-        now = self._spool.now(number)
         if self._spool.has_result(number):
             self._over.add(number)
-        elif now is not None and self._is_ours(now.pid):
+            return
+        now = self._spool.now(number)
+        if now is not None and self._is_ours(now.pid):
             with suppress(OSError):
                 late = time.time() - path.stat().st_mtime > self._limits.scenario
                 if late or resident(now.pid) > self._limits.memory:

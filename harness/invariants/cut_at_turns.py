@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from .checks import Check, Violation
 from .reading import Reading
-from .states import loses_system
 
 
 def cut_inside_turn(reading: Reading, since: int) -> Iterator[Violation]:
@@ -124,7 +123,7 @@ def system_lost(reading: Reading, since: int) -> Iterator[Violation]:
     It may be added to: what counts is that its words still stand in a system message.
     """
     for change in reading.changes_since(since):
-        if change.by_hook and loses_system(change.before, change.fold.state):
+        if change.loses_system:
             yield Violation(
                 "4.system-lost",
                 change.record,

@@ -45,13 +45,14 @@ class Change(NamedTuple):
     """A fold that did more than append what was said.
 
     `gone` are the utterances whose message left the state (neither words nor id are left), with the
-    views they had.
+    views they had; `loses_system` tells whether a hook took the words of the system message out of it.
     """
 
     record: int
     fold: Fold
     before: Views
     gone: dict[str, View]
+    loses_system: bool
 
     @property
     def by_hook(self) -> bool:
@@ -239,7 +240,8 @@ class Reading:
         before, self._state = self._state, fold.state
         if "." not in fold.by and fold.state[: len(before)] == before:
             return
-        change = Change(index, fold, before, gone(before, fold.state))
+        lost = "." in fold.by and loses_system(before, fold.state)
+        change = Change(index, fold, before, gone(before, fold.state), lost)
         self.changes.append(change)
         self._latest["change"] = index
         if change.by_hook:
@@ -250,7 +252,7 @@ class Reading:
                 self._causes.add("compaction")
             elif edited_in_place(before, fold.state):
                 self._causes.add("edit in place")
-            if loses_system(before, fold.state):
+            if change.loses_system:
                 self._causes.add("system lost")
 
     def _sight(self, index: int, request: Requested) -> None:

@@ -59,6 +59,13 @@ DEATHS = {
 LIMITS = ShardLimits(scenario=6.0, memory=1 << 30)
 
 
+def make_deadly(folder: Path, death: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each process that is started from here on end so with one scenario; `folder` holds its digest."""
+    text = SITECUSTOMIZE.replace("DEATH", DEATHS[death])
+    (folder / "sitecustomize.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
+
+
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[FindingsLedger]:
     with contextlib.closing(FindingsLedger(tmp_path / "findings.db")) as ledger:
@@ -102,10 +109,7 @@ def test_scenario_that_ends_a_worker_is_named_and_left_out(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text(
-        SITECUSTOMIZE.replace("DEATH", DEATHS[death]), encoding="utf-8"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
+    make_deadly(tmp_path, death, monkeypatch)
     spool = Spool(tmp_path / "spool")
     spool.folder.mkdir()
     plan = Plan(targets=("control",), revision="abc", day="2026-12-02", seconds=300.0, histories=60)
@@ -214,11 +218,8 @@ def test_cluster_hands_in_what_it_has_when_it_is_interrupted(tmp_path: Path) -> 
 def test_scenario_that_ends_a_process_of_a_cluster_is_named(
     ledger: FindingsLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text(
-        SITECUSTOMIZE.replace("DEATH", DEATHS["is killed"]), encoding="utf-8"
-    )
+    make_deadly(tmp_path, "is killed", monkeypatch)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    monkeypatch.syspath_prepend(tmp_path)
     spool = Spool(tmp_path / "spool")
     spool.folder.mkdir()
     plan = Plan(targets=("control",), revision="abc", day="2026-12-02", seconds=60.0, histories=60)
