@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
 from .candidate import CONTROL, Candidate
@@ -81,8 +81,9 @@ class Campaign:
     """One run over a set of candidates. `control` always takes part.
 
     Candidates are played in this process; one that must not be is handed over as a subject. What is `known`
-    or `settled` from another campaign is not shrunk or reported again; `reached` is told what histories
-    reach, and `over` is asked between batches whether to stop.
+    or `settled` from another campaign is not shrunk or reported again; scenarios with a digest in `left_out`
+    are drawn and not played; `reached` is told what histories reach, and `over` is asked between batches
+    whether to stop.
     Raises `TargetError` when one of them cannot be built, or two have the same name.
     """
 
@@ -95,9 +96,12 @@ class Campaign:
         known: Sequence[Failure] = (),
         settled: Sequence[Settled] = (),
         reached: OnReached | None = None,
+        left_out: Collection[str] = (),
         over: Callable[[], bool] = lambda: False,
     ) -> None:
         self.options = options
+        self._left_out = frozenset(left_out)
+        self._skipped = 0
         self._over = over
         self._known = list(known)
         self.stream = Stream.to(listeners)
@@ -158,11 +162,11 @@ class Campaign:
         kinds, places = search.kinds, search.places
         started = stopwatch()
         number = 0
-        while search.histories < options.max_histories:
+        while (left := options.max_histories - search.histories - self._skipped) > 0:
             if self._over() or (options.budget is not None and stopwatch() - started > options.budget):
                 return False
             self.stream.emit(Stage("generating"))
-            count = min(options.batch, options.max_histories - search.histories)
+            count = min(options.batch, left)
             seed = seed_of_round(options.seed, number)
             explore(self._visit, seed=seed, count=count, kinds=kinds, places=places)
             number += 1
@@ -176,6 +180,9 @@ class Campaign:
         self.stream.emit(Progressed(done, max(done, self.options.max_histories), self._search.distinct))
 
     def _visit(self, scenario: Scenario) -> None:
+        if self._left_out and scenario.digest() in self._left_out:
+            self._skipped += 1
+            return
         try:
             self._search.visit(scenario)
         except HarnessBrokenError as error:

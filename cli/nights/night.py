@@ -45,6 +45,7 @@ class Plan:
 class Night:
     """What a night has seen so far. `statuses` are settled when it ends; `candidates` are those it plays.
 
+    `killers` are digests of the scenarios with which `lost` shards ended their workers.
     `troubles` are why it is inconclusive: targets that cannot be loaded, workers that could not play.
     """
 
@@ -53,6 +54,7 @@ class Night:
     new: list[str] = field(default_factory=list)
     histories: int = 0
     statuses: dict[str, Status] = field(default_factory=dict)
+    lost: int = 0
     killers: list[str] = field(default_factory=list)
     interrupted: bool = False
     troubles: list[str] = field(default_factory=list)
@@ -80,24 +82,27 @@ def run_night(
             night.new += ledger.record(night.number, result)
             night.histories += result.histories
             spool.share(_shared(plan, ledger, night))
-        going_on = sum(
-            now.histories for n in handed_out if n not in counted and (now := spool.now(n)) is not None
-        )
-        progress(night, going_on)
+        buried = [_bury(spool, number, night) for number in missing() if spool.is_abandoned(number)]
+        if any(buried):
+            spool.share(_shared(plan, ledger, night))
+        progress(night, sum(now.histories for number in missing() if (now := spool.now(number)) is not None))
+
+    def missing() -> list[int]:
+        return [number for number in handed_out if number not in counted]
 
     handed_out: list[int] = []
     try:
-        while until - time.time() > 1 and len(night.killers) <= MOST_LOST:
+        while until - time.time() > 1 and night.lost <= MOST_LOST:
+            lost_before = night.lost
             shards = _shards(plan, night, len(handed_out), until - time.time(), crew.workers, ledger)
             handed_out += [shard.number for shard in shards]
             for shard in shards:
                 spool.put(shard)
             night.troubles += crew.work_through(spool, until, look)
             spool.check_room()
-            lost = [n for n in handed_out if n not in counted and spool.now(n) is not None]
-            for number in lost:
+            for number in missing():
                 _bury(spool, number, night)
-            if not lost:
+            if night.lost == lost_before:
                 break
             spool.take_back()
             spool.share(_shared(plan, ledger, night))
@@ -110,14 +115,18 @@ def run_night(
     return night
 
 
-def _bury(spool: Spool, number: int, night: Night) -> None:
-    """Note what a lost shard was playing when it was lost, and take the shard away."""
+def _bury(spool: Spool, number: int, night: Night) -> bool:
+    """Note what a lost shard was playing when it was lost; tell whether it had begun at all."""
     now = spool.now(number)
-    if now is not None:
-        night.killers.append(from_json(now.scenario).digest())
+    if now is None:
+        return False
+    night.lost += 1
+    killer = from_json(now.scenario).digest()
+    if killer not in night.killers:
+        night.killers.append(killer)
         (spool.folder / f"killer-{number}.json").write_text(now.scenario, encoding="utf-8")
     spool.withdraw_note(number)
-    spool.path_of(number).unlink(missing_ok=True)
+    return True
 
 
 def _shards(

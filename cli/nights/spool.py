@@ -1,8 +1,8 @@
 """The spool: a folder through which a coordinator and its workers talk, and which survives both.
 
 `N.shard.json` is work, `N.now` what is being played, `N.result.json` what came of it; `known.json` is
-what need not be shrunk any more, `owner.json` whose spool it is, `lock` is locked as long as that process
-lives, and `stop` asks everybody to come to an end.
+what need not be shrunk any more, `owner.json` whose spool it is, and `stop` asks everybody to come to an
+end. `lock` is locked as long as the coordinator lives, `N.now` as long as the worker does.
 """
 
 from __future__ import annotations
@@ -192,6 +192,14 @@ class Spool:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
+    def is_abandoned(self, number: int) -> bool:
+        """Tell whether the worker that began a shard is gone, and handed in nothing."""
+        path = self.folder / f"{number}.now"
+        if not path.exists() or (lock := _locked(path)) is None:
+            return False
+        lock.close()
+        return not self.has_result(number)
+
     def leave_note(self, number: int, scenario: str) -> None:
         """Note for a worker that is gone what it was playing."""
         beat = Beat(self, number)
@@ -216,10 +224,12 @@ class Beat:
     """Notes what a worker is about to play, so that somebody knows when it never comes back.
 
     The file has room for most scenarios from the start, so that a disk that fills up does not end a shard.
+    Close it when the result is handed in: it is locked until then, or until the worker dies.
     """
 
     def __init__(self, spool: Spool, number: int) -> None:
         self._file = os.open(spool.folder / f"{number}.now", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
         self._length = os.pwrite(self._file, b" " * _NOTE, 0)
         self._pid = os.getpid()
         self.histories = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from pathlib import Path
 
 from ...harness.deaths import Limits
@@ -30,19 +31,19 @@ def play_file(spool: Spool, path: Path, until: float | None) -> ShardResult | No
     if spool.is_stopping or (seconds is not None and seconds <= 0):
         return None
     bounds = [bound for bound in (seconds, shard.seconds) if bound is not None]
-    result = play(spool, shard, min(bounds, default=None))
-    try:
-        spool.give(result)
-    except SixfoldError:
-        spool.withdraw_note(shard.number)
-        raise
+    with closing(Beat(spool, shard.number)) as beat:
+        result = _play(spool, shard, beat, min(bounds, default=None))
+        try:
+            spool.give(result)
+        except SixfoldError:
+            spool.withdraw_note(shard.number)
+            raise
     return result
 
 
-def play(spool: Spool, shard: Shard, seconds: float | None) -> ShardResult:
+def _play(spool: Spool, shard: Shard, beat: Beat, seconds: float | None) -> ShardResult:
     """Play a shard, for so many seconds at most."""
     began = stopwatch()
-    beat = Beat(spool, shard.number)
 
     def goes_on(scenario: Scenario) -> bool:
         try:
@@ -55,8 +56,5 @@ def play(spool: Spool, shard: Shard, seconds: float | None) -> ShardResult:
         over = seconds is not None and stopwatch() - began > seconds
         return not over and not spool.is_stopping
 
-    try:
-        with quiet(), subjects(shard.targets, isolated=True, limits=Limits(history=shard.timeout)) as opened:
-            return play_shard(opened, shard, explore, before=goes_on, seconds=seconds)
-    finally:
-        beat.close()
+    with quiet(), subjects(shard.targets, isolated=True, limits=Limits(history=shard.timeout)) as opened:
+        return play_shard(opened, shard, explore, before=goes_on, seconds=seconds)

@@ -169,7 +169,6 @@ def play_shard(
         listen(event)
 
     novelty = _Novelty(frozenset(shard.reached))
-    left_out = frozenset(shard.left_out)
     first = [from_json(text) for text in shard.first]
     stopped = False
 
@@ -179,7 +178,7 @@ def play_shard(
         def guarded(scenario: Scenario) -> None:
             nonlocal stopped
             stopped = stopped or not before(scenario)
-            if not stopped and scenario.digest() not in left_out:
+            if not stopped:
                 visit(scenario)
 
         while first and not stopped:
@@ -195,6 +194,7 @@ def play_shard(
         known=[known.failure() for known in shard.known],
         settled=shard.settled,
         reached=novelty.note,
+        left_out=shard.left_out,
         over=lambda: stopped,
     )
     result = campaign.run(generate)

@@ -21,7 +21,7 @@ from sixfold.cli.nights.canary import watch_the_canary
 from sixfold.cli.nights.crew import Crew
 from sixfold.cli.nights.night import Night, Plan, run_night
 from sixfold.cli.nights.nightly import exit_code
-from sixfold.cli.nights.spool import Spool
+from sixfold.cli.nights.spool import Beat, Spool, number_of
 from sixfold.cli.nights.worker import play_file
 from sixfold.cli.subjects import subjects
 from sixfold.harness.baseline import Accepted, Sorted
@@ -149,6 +149,30 @@ def test_shard_that_never_comes_back_is_played_without_what_it_was_playing(
     assert seen.killers == [killer.digest()]
     assert all(killer.digest() in shard.left_out for shard in waves[1])
     assert not {waves[0][0].number} & {shard.number for shard in waves[1]}
+
+
+def test_scenario_that_ended_a_worker_is_known_to_the_shards_that_follow(
+    ledger: FindingsLedger, tmp_path: Path
+) -> None:
+    killer = explored(1)[0]
+    after: list[Shard] = []
+
+    def crew(spool: Spool, until: float | None, look: Any) -> tuple[str, ...]:
+        first, second, third = spool.shards()[:3]
+        if not after:
+            with contextlib.closing(Beat(spool, number_of(first))) as beat:
+                beat.note(to_json(killer))
+                look()
+                after.append(spool.take(second))
+            look()
+            after.append(spool.take(third))
+        return ()
+
+    (tmp_path / "spool").mkdir()
+    seen = run_night(plan("control"), ledger, Spool(tmp_path / "spool"), Crew(1, crew))
+    assert seen.killers == [killer.digest()]
+    assert seen.lost == 1
+    assert [shard.left_out for shard in after] == [(), (killer.digest(),)]
 
 
 GREEDY = """

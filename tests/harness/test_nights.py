@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -233,8 +234,9 @@ def test_seeds_differ_by_commit_shard_and_night() -> None:
 SHARD = Shard(number=0, seed=3, targets=(), histories=40)
 
 
-def played(shard: Shard) -> ShardResult:
-    return play_shard([Local(agent_of(DEERFLOW)), Local(agent_of(DEERFLOW_4667))], shard, explore)
+def played(shard: Shard, **options: Any) -> ShardResult:
+    subjects = [Local(agent_of(DEERFLOW)), Local(agent_of(DEERFLOW_4667))]
+    return play_shard(subjects, shard, explore, **options)
 
 
 @pytest.fixture(scope="module")
@@ -260,6 +262,21 @@ def test_scenarios_that_ended_a_shard_are_left_out() -> None:
     assert "3.stale-question" in codes
     left_out = played(replace(shard, left_out=(STORY.digest(),)))
     assert "3.stale-question" not in {f.known.code for f in left_out.found}
+
+
+def test_shard_ends_when_all_that_it_draws_is_left_out() -> None:
+    shard = Shard(number=0, seed=3, targets=(), histories=1)
+    drawn: list[str] = []
+
+    def before(scenario: Scenario) -> bool:
+        drawn.append(scenario.digest())
+        return True
+
+    played(shard, before=before)
+    assert len(drawn) == 1
+    result = played(replace(shard, left_out=tuple(drawn)))
+    assert result.histories == 0
+    assert result.complete
 
 
 def test_shard_stops_when_it_is_told_to() -> None:
