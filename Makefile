@@ -14,13 +14,12 @@ LINT_PATHS := $(FOLDERS) $(wildcard tests benchmarks)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/installed
 FILES := $(VENV)/files
-DOCS := $(VENV)/docs
 # The links of a strict editable install are kept in build/. They may have been deleted with it.
 LINKS := $(wildcard build/__editable__.sixfold-*)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-slow corpus proof witness systems browser lint format bench docs wheel clean FORCE
+.PHONY: help run test test-slow corpus proof witness systems browser cluster lint format bench docs wheel clean FORCE
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -62,10 +61,13 @@ format: $(INSTALLED) ## rewrite the code in the project's format
 browser: $(INSTALLED) ## prove the HTML report in Chromium: make browser ARGS="--screenshots docs"
 	@$(BIN)/python -m tests.browser $(ARGS)
 
+cluster: $(VENV)/extra-cluster $(VENV)/extra-redis ## play nights on a cluster, and share examples through a Redis server
+	@$(BIN)/pytest -n0 -m "slow or not slow" tests/cli/test_crews.py tests/cli/test_example_database.py $(PYTEST_ARGS)
+
 bench: $(INSTALLED) ## run the benchmarks
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-docs: $(DOCS) ## build the documentation into site/; a warning is an error
+docs: $(VENV)/extra-docs ## build the documentation into site/; a warning is an error
 	@$(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"
 
@@ -95,9 +97,9 @@ $(FILES): FORCE | $(BIN)/python
 	@find $(FOLDERS) -type f ! -name '*.pyc' | sort > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-# The extra `docs` alone: what Sixfold itself needs is installed.
-$(DOCS): $(INSTALLED)
-	@$(PIP) install $$($(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])")
+# An extra alone: what Sixfold itself needs is installed.
+$(VENV)/extra-%: $(INSTALLED)
+	@$(PIP) install $$($(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['$*'])")
 	@touch $@
 
 $(BIN)/python:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -26,11 +26,11 @@ _PATIENCE = 30.0
 _THREADS_FOR_A_WAITING_SHARD = 10
 
 
-@contextmanager
-def crew_of(address: str) -> Iterator[Crew]:
-    """Connect with a cluster: `tcp://HOST:PORT` of a scheduler, or `local:N` for N processes here.
+def crew_of(address: str) -> Crew:
+    """Return the crew of a cluster: `tcp://HOST:PORT` of a scheduler, or `local:N` for N processes here.
 
-    Raises `SixfoldError` when `dask.distributed` is not installed, or the scheduler does not answer or has no
+    It is asked at once whether it is there, and connected with when it is to play: until then this process
+    plays histories itself, with a clock and dice of their own, and Dask's threads would go astray. Raises `SixfoldError` when `dask.distributed` is not installed, or the scheduler does not answer or has no
     workers.
     """
     try:
@@ -40,46 +40,58 @@ def crew_of(address: str) -> Iterator[Crew]:
             "dask.distributed is not installed", place="--cluster", remedy="pip install 'sixfold[cluster]'"
         ) from error
 
-    with _client(distributed, address) as client:
-        with suppress(TimeoutError):
-            client.wait_for_workers(1, timeout=_PATIENCE)
-        threads = sum(client.nthreads().values())
-        if not threads:
+    if address.startswith(_LOCAL):
+        number = address.removeprefix(_LOCAL)
+        if not number.isdecimal() or int(number) < 1:
             raise SixfoldError(
-                "the scheduler has no workers",
-                place=f"--cluster {address}",
-                remedy="Start some with `dask worker`, where Sixfold and the targets are installed.",
+                f"{number!r} is no number of workers", place=f"--cluster {address}", remedy="Write local:2."
             )
-        yield Crew(threads, partial(_work_through, distributed, client, threads))
+        options = {"n_workers": int(number), "threads_per_worker": 1, "dashboard_address": None}
+        connect = partial(distributed.Client, **options, silence_logs=True)
+        return Crew(int(number), partial(_work_through, distributed, connect))
+    connect = partial(_client, distributed, address)
+    with connect() as client:
+        return Crew(_threads(client, address), partial(_work_through, distributed, connect))
 
 
 def _client(distributed: Any, address: str) -> Any:
-    if not address.startswith(_LOCAL):
-        try:
-            return distributed.Client(address, timeout=_PATIENCE)
-        except (OSError, ValueError) as error:
-            raise SixfoldError(
-                f"the scheduler does not answer: {error}",
-                place=f"--cluster {address}",
-                remedy="Start one with `dask scheduler`, and workers that have Sixfold installed.",
-            ) from error
-    number = address.removeprefix(_LOCAL)
-    if not number.isdecimal() or int(number) < 1:
+    try:
+        return distributed.Client(address, timeout=_PATIENCE)
+    except (OSError, ValueError) as error:
         raise SixfoldError(
-            f"{number!r} is no number of workers", place=f"--cluster {address}", remedy="Write local:2."
+            f"the scheduler does not answer: {error}",
+            place=f"--cluster {address}",
+            remedy="Start one with `dask scheduler`, and workers that have Sixfold installed.",
+        ) from error
+
+
+def _threads(client: Any, address: str) -> int:
+    """Return how many shards can be played at once, as soon as there is one worker."""
+    with suppress(TimeoutError):
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    threads = sum(client.nthreads().values())
+    if not threads:
+        raise SixfoldError(
+            "the scheduler has no workers",
+            place=f"--cluster {address}",
+            remedy="Start some with `dask worker`, where Sixfold and the targets are installed.",
         )
-    return distributed.Client(
-        n_workers=int(number), threads_per_worker=1, dashboard_address=None, silence_logs=True
-    )
+    return threads
 
 
 def _work_through(
     distributed: Any,
-    client: Any,
-    threads: int,
+    connect: Callable[[], Any],
     spool: Spool,
     until: float | None,
     look: Callable[[], None],
+) -> tuple[str, ...]:
+    with connect() as client:
+        return _hand_out(distributed, client, spool, until, look)
+
+
+def _hand_out(
+    distributed: Any, client: Any, spool: Spool, until: float | None, look: Callable[[], None]
 ) -> tuple[str, ...]:
     """Hand shards out as threads become free, so that each knows what was found until then."""
     from .elsewhere import Runners, play_elsewhere
@@ -88,6 +100,7 @@ def _work_through(
     wanted = distributed.Event(night, client=client)
     client.register_plugin(Runners(), name=night)
     paths = spool.shards()
+    threads = _threads(client, client.scheduler.address)
     waiting: dict[Any, int] = {}
     troubles: dict[str, None] = {}
     at_most = threads + -(-threads // _THREADS_FOR_A_WAITING_SHARD)

@@ -8,7 +8,6 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import typer
@@ -96,9 +95,9 @@ class _Bar:
         self._bar.update(self._task, completed=min(passed, self._seconds), told=told)
 
 
-def _crew(cluster: str | None, workers: int | None) -> AbstractContextManager[Crew]:
+def _crew(cluster: str | None, workers: int | None) -> Crew:
     if cluster is None:
-        return nullcontext(crew_of_this_machine(workers or os.cpu_count() or 1))
+        return crew_of_this_machine(workers or os.cpu_count() or 1)
     from .cluster import crew_of
 
     return crew_of(cluster)
@@ -124,7 +123,8 @@ def nightly_command(
     out = console(sys.stderr)
     ledger = FindingsLedger(ledger_file)
     try:
-        with ended_by_signals(), _crew(cluster, workers) as crew:
+        with ended_by_signals():
+            crew = _crew(cluster, workers)
             watch_the_canary()
             plan = Plan(
                 targets=names,

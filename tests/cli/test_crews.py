@@ -147,14 +147,14 @@ def test_watch_leaves_processes_of_others_alone(tmp_path: Path) -> None:
 @needs_cluster
 @pytest.mark.parametrize("address", ["local:0", "local:x"])
 def test_number_of_workers_is_read(address: str) -> None:
-    with pytest.raises(SixfoldError, match="no number of workers"), crew_of(address):
-        pass
+    with pytest.raises(SixfoldError, match="no number of workers"):
+        crew_of(address)
 
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(SixfoldError) as raised, crew_of("local:2"):
-        pass
+    with pytest.raises(SixfoldError) as raised:
+        crew_of("local:2")
     assert "sixfold[cluster]" in raised.value.remedy
 
 
@@ -223,8 +223,7 @@ def test_scenario_that_ends_a_process_of_a_cluster_is_named(
     spool = Spool(tmp_path / "spool")
     spool.folder.mkdir()
     plan = Plan(targets=("control",), revision="abc", day="2026-12-02", seconds=60.0, histories=60)
-    with crew_of("local:1") as workers:
-        seen = run_night(plan, ledger, spool, workers)
+    seen = run_night(plan, ledger, spool, crew_of("local:1"))
     assert seen.killers == [(tmp_path / "killer").read_text(encoding="utf-8")]
     assert seen.histories > 0
 
