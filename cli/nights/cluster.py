@@ -30,7 +30,8 @@ def crew_of(address: str) -> Crew:
     """Return the crew of a cluster: `tcp://HOST:PORT` of a scheduler, or `local:N` for N processes here.
 
     It is asked at once whether it is there, and connected with when it is to play: until then this process
-    plays histories itself, with a clock and dice of their own, and Dask's threads would go astray. Raises `SixfoldError` when `dask.distributed` is not installed, or the scheduler does not answer or has no
+    plays histories itself, with a clock and dice of their own, and Dask's threads would go astray. Raises
+    `SixfoldError` when `dask.distributed` is not installed, or the scheduler does not answer or has no
     workers.
     """
     try:
