@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,6 +41,7 @@ def crew_of(address: str) -> Crew:
         raise SixfoldError(
             "dask.distributed is not installed", place="--cluster", remedy="pip install 'sixfold[cluster]'"
         ) from error
+    from .elsewhere import Runners
 
     if address.startswith(_LOCAL):
         number = address.removeprefix(_LOCAL)
@@ -48,11 +50,12 @@ def crew_of(address: str) -> Crew:
                 f"{number!r} is no number of workers", place=f"--cluster {address}", remedy="Write local:2."
             )
         options = {"n_workers": int(number), "threads_per_worker": 1, "dashboard_address": None}
-        connect = partial(distributed.Client, **options, silence_logs=True)
-        return Crew(int(number), partial(_work_through, distributed, connect))
+        connect = partial(distributed.Client, **options, silence_logs=logging.CRITICAL)
+        return Crew(int(number), partial(_work_through, distributed, connect, Runners(ours=True)))
     connect = partial(_client, distributed, address)
     with connect() as client:
-        return Crew(_threads(client, address), partial(_work_through, distributed, connect))
+        threads = _threads(client, address)
+    return Crew(threads, partial(_work_through, distributed, connect, Runners(ours=False)))
 
 
 def _client(distributed: Any, address: str) -> Any:
@@ -70,7 +73,7 @@ def _threads(client: Any, address: str) -> int:
     """Return how many shards can be played at once, as soon as there is one worker."""
     with suppress(TimeoutError):
         client.wait_for_workers(1, timeout=_PATIENCE)
-    threads = sum(client.nthreads().values())
+    threads: int = sum(client.nthreads().values())
     if not threads:
         raise SixfoldError(
             "the scheduler has no workers",
@@ -83,23 +86,28 @@ def _threads(client: Any, address: str) -> int:
 def _work_through(
     distributed: Any,
     connect: Callable[[], Any],
+    runners: Any,
     spool: Spool,
     until: float | None,
     look: Callable[[], None],
 ) -> tuple[str, ...]:
     with connect() as client:
-        return _hand_out(distributed, client, spool, until, look)
+        night = f"sixfold-{uuid4().hex}"
+        client.register_plugin(runners, name=night)
+        try:
+            return _hand_out(distributed, client, night, spool, until, look)
+        finally:
+            if client.status == "running":
+                client.unregister_worker_plugin(night)
 
 
 def _hand_out(
-    distributed: Any, client: Any, spool: Spool, until: float | None, look: Callable[[], None]
+    distributed: Any, client: Any, night: str, spool: Spool, until: float | None, look: Callable[[], None]
 ) -> tuple[str, ...]:
     """Hand shards out as threads become free, so that each knows what was found until then."""
-    from .elsewhere import Runners, play_elsewhere
+    from .elsewhere import play_elsewhere
 
-    night = f"sixfold-{uuid4().hex}"
     wanted = distributed.Event(night, client=client)
-    client.register_plugin(Runners(), name=night)
     paths = spool.shards()
     threads = _threads(client, client.scheduler.address)
     waiting: dict[Any, int] = {}
@@ -142,7 +150,6 @@ def _hand_out(
     finally:
         if client.status == "running":
             client.cancel(list(waiting), force=True)
-            client.unregister_worker_plugin(night)
     look()
     return tuple(troubles)
 

@@ -5,6 +5,7 @@ A process that dies of a shard leaves its note, and Dask's worker lives.
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from pathlib import Path
@@ -24,10 +25,19 @@ _LOOK = 2.0
 
 
 class Runners(distributed.WorkerPlugin):  # type: ignore[misc]
-    """A plugin of Dask workers: the processes for shards, one for each thread."""
+    """A plugin of Dask workers: the processes for shards, one for each thread.
+
+    Workers that are `ours` share a terminal with the coordinator, which alone is to hear of Ctrl-C: they
+    must live to hand in what they have.
+    """
+
+    def __init__(self, *, ours: bool) -> None:
+        self._ours = ours
 
     def setup(self, worker: Any) -> None:
         """Begin with none. Dask calls it."""
+        if self._ours:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.lock = threading.Lock()
         self.runners: dict[int, Runner] = {}
 

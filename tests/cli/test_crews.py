@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.util
+import logging
 import os
 import signal
 import subprocess
@@ -234,7 +235,7 @@ def test_worker_of_a_cluster_that_is_lost_loses_a_shard_at_most(tmp_path: Path) 
     import distributed
 
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=True
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
     ) as cluster:
         arguments = ("deerflow-4667", "--budget", "40s", "--cluster", cluster.scheduler_address)
         process = started(tmp_path, *arguments)
