@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from rich.console import Console, JustifyMethod
 from rich.table import Table
@@ -34,7 +36,7 @@ def print_night(
     statuses: Mapping[str, Status],
     entries: Mapping[str, Entry],
     night: Night,
-    killers: Sequence[str],
+    killers: Mapping[str, Path],
 ) -> None:
     """Print what a night has to tell: its work, then its news."""
     per_second = night.histories / night.seconds if night.seconds else 0.0
@@ -47,8 +49,9 @@ def print_night(
         for number in sorted(n for n, s in statuses.items() if s == status):
             console.print()
             print_entry(console, entries[number], status)
-    for digest in killers:
-        say(console, Text(f"scenario {digest} ended a worker, and was left out", style="yellow"))
+    for digest, path in killers.items():
+        again = f"sixfold replay {shlex.quote(str(path))} TARGET"
+        say(console, Text(f"scenario {digest} ended a worker, and was left out; see {again}", style="yellow"))
 
 
 def print_entry(console: Console, entry: Entry, status: Status | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ...harness.deaths import Limits
 from ...harness.errors import SixfoldError, TargetError
@@ -12,6 +13,7 @@ from ...harness.nights.entries import Entry
 from ...harness.nights.ledger import FindingsLedger
 from ...harness.nights.shard import Shard, seed_of_shard, still_fails
 from ...harness.nights.status import Replayed, Status
+from ...harness.run_folder import write_atomically
 from ...harness.scenario import from_json
 from ...harness.subject import Subject
 from ..quiet import quiet
@@ -45,7 +47,7 @@ class Plan:
 class Night:
     """What a night has seen so far. `statuses` are settled when it ends; `candidates` are those it plays.
 
-    `killers` are digests of the scenarios with which `lost` shards ended their workers.
+    `killers` are the scenarios with which `lost` shards ended their workers: digest and file.
     `troubles` are why it is inconclusive: targets that cannot be loaded, workers that could not play.
     """
 
@@ -55,7 +57,7 @@ class Night:
     histories: int = 0
     statuses: dict[str, Status] = field(default_factory=dict)
     lost: int = 0
-    killers: list[str] = field(default_factory=list)
+    killers: dict[str, Path] = field(default_factory=dict)
     interrupted: bool = False
     troubles: list[str] = field(default_factory=list)
 
@@ -82,8 +84,11 @@ def run_night(
             night.new += ledger.record(night.number, result)
             night.histories += result.histories
             spool.share(_shared(plan, ledger, night))
-        buried = [_bury(spool, number, night) for number in missing() if spool.is_abandoned(number)]
-        if any(buried):
+        lost_before = night.lost
+        for number in missing():
+            if spool.is_abandoned(number):
+                _bury(spool, number, ledger, night)
+        if night.lost > lost_before:
             spool.share(_shared(plan, ledger, night))
         progress(night, sum(now.histories for number in missing() if (now := spool.now(number)) is not None))
 
@@ -101,7 +106,7 @@ def run_night(
             night.troubles += crew.work_through(spool, until, look)
             spool.check_room()
             for number in missing():
-                _bury(spool, number, night)
+                _bury(spool, number, ledger, night)
             if night.lost == lost_before:
                 break
             spool.take_back()
@@ -115,18 +120,28 @@ def run_night(
     return night
 
 
-def _bury(spool: Spool, number: int, night: Night) -> bool:
-    """Note what a lost shard was playing when it was lost; tell whether it had begun at all."""
+def _bury(spool: Spool, number: int, ledger: FindingsLedger, night: Night) -> None:
+    """Keep the scenario that a lost shard was playing when it was lost; nothing, if it had not begun.
+
+    Raises `SixfoldError` when there is no room for it.
+    """
     now = spool.now(number)
     if now is None:
-        return False
+        return
     night.lost += 1
     killer = from_json(now.scenario).digest()
     if killer not in night.killers:
-        night.killers.append(killer)
-        (spool.folder / f"killer-{number}.json").write_text(now.scenario, encoding="utf-8")
+        path = ledger.path.parent / "killers" / f"{killer}.json"
+        try:
+            write_atomically(path, now.scenario)
+        except OSError as error:
+            raise SixfoldError(
+                f"a scenario that ended a worker cannot be kept: {error.strerror or error}",
+                place=str(path),
+                remedy="Make room on the disk. What was entered is kept.",
+            ) from error
+        night.killers[killer] = path
     spool.withdraw_note(number)
-    return True
 
 
 def _shards(

@@ -116,9 +116,9 @@ def test_scenario_that_ends_a_worker_is_named_and_left_out(
     plan = Plan(targets=("control",), revision="abc", day="2026-12-02", seconds=300.0, histories=60)
     with crew(LIMITS) as workers:
         seen = run_night(plan, ledger, spool, workers)
-    assert seen.killers == [(tmp_path / "killer").read_text(encoding="utf-8")]
-    [kept] = spool.folder.glob("killer-*.json")
-    assert from_json(kept.read_text(encoding="utf-8")).digest() == seen.killers[0]
+    [(killer, kept)] = seen.killers.items()
+    assert killer == (tmp_path / "killer").read_text(encoding="utf-8")
+    assert from_json(kept.read_text(encoding="utf-8")).digest() == killer
     assert seen.histories > 0
     assert seen.troubles == []
 
@@ -225,7 +225,7 @@ def test_scenario_that_ends_a_process_of_a_cluster_is_named(
     spool.folder.mkdir()
     plan = Plan(targets=("control",), revision="abc", day="2026-12-02", seconds=60.0, histories=60)
     seen = run_night(plan, ledger, spool, crew_of("local:1"))
-    assert seen.killers == [(tmp_path / "killer").read_text(encoding="utf-8")]
+    assert list(seen.killers) == [(tmp_path / "killer").read_text(encoding="utf-8")]
     assert seen.histories > 0
 
 

@@ -29,7 +29,7 @@ from sixfold.harness.deaths import Limits
 from sixfold.harness.errors import HarnessBrokenError, SixfoldError
 from sixfold.harness.nights.ledger import FindingsLedger
 from sixfold.harness.nights.shard import Shard
-from sixfold.harness.scenario import to_json
+from sixfold.harness.scenario import from_json, to_json
 
 from ..helpers import explored
 
@@ -146,7 +146,7 @@ def test_shard_that_never_comes_back_is_played_without_what_it_was_playing(
     folder = tmp_path / "spool"
     folder.mkdir()
     seen = run_night(plan("control"), ledger, Spool(folder), Crew(1, crew))
-    assert seen.killers == [killer.digest()]
+    assert list(seen.killers) == [killer.digest()]
     assert all(killer.digest() in shard.left_out for shard in waves[1])
     assert not {waves[0][0].number} & {shard.number for shard in waves[1]}
 
@@ -170,7 +170,9 @@ def test_scenario_that_ended_a_worker_is_known_to_the_shards_that_follow(
 
     (tmp_path / "spool").mkdir()
     seen = run_night(plan("control"), ledger, Spool(tmp_path / "spool"), Crew(1, crew))
-    assert seen.killers == [killer.digest()]
+    [(digest, path)] = seen.killers.items()
+    assert digest == killer.digest()
+    assert from_json(path.read_text(encoding="utf-8")) == killer
     assert seen.lost == 1
     assert [shard.left_out for shard in after] == [(), (killer.digest(),)]
 
@@ -194,7 +196,7 @@ def test_candidate_that_outgrows_its_memory_is_a_finding_of_the_night(
     file.write_text(GREEDY, encoding="utf-8")
     (tmp_path / "spool").mkdir()
     seen = run_night(plan(f"{file}:Greedy", histories=20), ledger, Spool(tmp_path / "spool"), in_this_process)
-    assert seen.killers == []
+    assert not seen.killers
     assert {entry.known.by.rpartition(", ")[2] for entry in ledger.findings()} >= {"memory"}
 
 
