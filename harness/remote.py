@@ -77,8 +77,7 @@ class Remote:
         self._warnings: dict[str, None] = {}
         self._printed = 0
         self._sent: tuple[Scenario, str] = (Scenario(), to_line(Scenario()))
-        self._broken = False
-        self.unsteady = False
+        self._broken = self._abandoned = self.unsteady = False
 
     @staticmethod
     def _versions_in(introduction: dict[str, Any]) -> dict[str, str]:
@@ -176,8 +175,7 @@ class Remote:
         self, scenario: Scenario, *, lane: LaneName = "reducer", invariants: Invariants, comparing: bool
     ) -> Trial:
         """Play and judge; return everything. A death ends the history."""
-        known = self._dead.get((lane, scenario))
-        if known is not None:
+        if (known := self._dead.get((lane, scenario))) is not None:
             return known
         try:
             answer = self._ask("trial", scenario, lane=lane, invariants=invariants, comparing=comparing)
@@ -240,7 +238,7 @@ class Remote:
 
     def abandon(self) -> None:
         """Kill the worker, and start none again; another thread that waits for its answer gets none."""
-        self._broken = True
+        self._broken = self._abandoned = True
         if self._worker is not None:
             self._worker.kill()
 
@@ -264,6 +262,8 @@ class Remote:
                 self._worker = self._starts()
             except TargetError as error:
                 raise self._gave_out(error) from error
+        if self._abandoned:
+            self._worker.kill()
         return self._worker
 
     def _gave_out(self, error: SixfoldError) -> DeathError:

@@ -176,3 +176,33 @@ def test_candidate_of_a_worker_cannot_be_built_here() -> None:
     assert isinstance(subject.candidate, Candidate)
     assert subject.candidate.contract == FITS.contract
     assert subject.places() == subject_of(FITS).places()
+
+
+class Mortal(Fake):
+    """A worker that can be killed."""
+
+    dead = False
+
+    def kill(self) -> None:
+        """Answer no more."""
+        self.dead = True
+
+    def ask(self, question: dict[str, Any], *, seconds: float, on_told: Any = None) -> Any:
+        if self.dead:
+            raise DeathError("killed", "it was told to")
+        return super().ask(question, seconds=seconds, on_told=on_told)
+
+
+def test_worker_that_starts_while_its_subject_is_abandoned_is_killed() -> None:
+    started: list[Mortal] = []
+
+    def starts() -> Any:
+        if started:
+            remote.abandon()
+        started.append(Mortal([], "exit", long))
+        return started[-1]
+
+    remote = Remote(starts, LIMITS)
+    remote.close()
+    assert remote.look(Scenario(), invariants=(), comparing=False).lost
+    assert [worker.dead for worker in started] == [False, True]
