@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
-from .candidate import CONTROL, Candidate
+from .candidate import CONTROL, Candidate, check_names
 from .collector import relaxed_collector
 from .comparisons import COMPARED
 from .differential import Trial
-from .errors import HarnessBrokenError, TargetError
+from .errors import HarnessBrokenError
 from .events import (
     CandidateResult,
     Disagreed,
@@ -31,7 +31,7 @@ from .findings import Finding
 from .invariants.registry import INVARIANTS
 from .reachability import GOALS, goals_of
 from .scenario import Scenario
-from .search import Failure, Named, OnReached, Search, Settled
+from .search import AtWork, Failure, Named, OnReached, Search, Settled
 from .stack_room import with_room
 from .subject import Key, LanesCompared, Subject, subject_of
 from .undisturbed import stopwatch
@@ -66,24 +66,13 @@ def _candidate_of(thing: Candidate | Subject) -> Candidate:
     return thing if isinstance(thing, Candidate) else thing.candidate
 
 
-def _check_names(candidates: Sequence[Candidate]) -> None:
-    """Raise `TargetError` when two candidates have the same name: everything is counted by it."""
-    for number, candidate in enumerate(candidates):
-        if any(candidate.name == other.name for other in candidates[:number]):
-            raise TargetError(
-                f"two candidates are called {candidate.name!r}",
-                place=candidate.target or candidate.name,
-                remedy="Give each a name of its own; control takes part in every run.",
-            )
-
-
 class Campaign:
     """One run over a set of candidates. `control` always takes part.
 
     Candidates are played in this process; one that must not be is handed over as a subject. What is `known`
     or `settled` from another campaign is not shrunk or reported again; scenarios with a digest in `left_out`
-    are drawn and not played; `reached` is told what histories reach, and `over` is asked between batches
-    whether to stop.
+    are drawn and not played; `reached` is told what histories reach, `at_work` of each scenario before it is
+    played, shrunk, confirmed or compared, and `over` is asked between batches whether to stop.
     Raises `TargetError` when one of them cannot be built, or two have the same name.
     """
 
@@ -97,17 +86,19 @@ class Campaign:
         settled: Sequence[Settled] = (),
         reached: OnReached | None = None,
         left_out: Collection[str] = (),
+        at_work: AtWork = lambda _scenario: None,
         over: Callable[[], bool] = lambda: False,
     ) -> None:
         self.options = options
         self._left_out = frozenset(left_out)
         self._skipped = 0
+        self._at_work = at_work
         self._over = over
         self._known = list(known)
         self.stream = Stream.to(listeners)
         others = (c for c in candidates if _candidate_of(c) is not CONTROL)
         chosen: list[Candidate | Subject] = [CONTROL, *others]
-        _check_names([_candidate_of(each) for each in chosen])
+        check_names([_candidate_of(each) for each in chosen])
         self._subjects = [subject_of(each) for each in chosen]
         self._search = Search(
             self._subjects,
@@ -116,6 +107,7 @@ class Campaign:
             known=known,
             settled=settled,
             reached=reached,
+            at_work=at_work,
         )
         self._erratic: set[str] = set()
         self._disagreements: dict[str, Disagreement] = {}
@@ -195,6 +187,7 @@ class Campaign:
 
     def _finish(self, failure: Failure) -> Finding:
         signature, scenario = failure.signature, failure.shrunk.scenario
+        self._at_work(scenario)
         subject = self._subject(signature.candidate)
         key = Key(signature.code, signature.by)
         trial = subject.trial(scenario, invariants=self.options.invariants, comparing=True)
@@ -235,6 +228,7 @@ class Campaign:
         self.stream.emit(Stage("comparing lanes"))
         for subject in self._subjects:
             for scenario in self._search.tallies[subject.candidate.name].clean:
+                self._at_work(scenario)
                 if not subject.is_deterministic(scenario):
                     self._erratic.add(subject.candidate.name)
                     break

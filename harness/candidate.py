@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.middleware import AgentMiddleware
 
 from .environment import Environment
+from .errors import TargetError
 from .faults import DEFAULT_WORLD, FaultKind
 from .plain import PlainTarget
 from .steps import StackForm
@@ -95,3 +96,14 @@ CONTROL = Candidate(
     source="no middleware at all: what the reducer and the agent do by themselves",
     target="control",
 )
+
+
+def check_names(candidates: Sequence[Candidate]) -> None:
+    """Raise `TargetError` when two candidates have the same name: everything is counted by it."""
+    for number, candidate in enumerate(candidates):
+        if any(candidate.name == other.name for other in candidates[:number]):
+            raise TargetError(
+                f"two candidates are called {candidate.name!r}",
+                place=candidate.target or candidate.name,
+                remedy="Give each a name of its own; control takes part in every run.",
+            )

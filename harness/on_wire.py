@@ -7,6 +7,7 @@ call does here. So what the wire shows is judged on a replay, for findings and f
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import zip_longest
 from operator import itemgetter
@@ -78,8 +79,10 @@ def _not_extended(sent: Sequence[Sent]) -> Iterator[Sent]:
 
 
 @cache
-def _control() -> Agent:
-    return build_agent(CONTROL, direct=True)
+def _control(outside: frozenset[str]) -> Agent:
+    """Return control, with the steps that are outside for a candidate: they are played for neither."""
+    contract = replace(CONTROL.contract, outside=outside)
+    return build_agent(replace(CONTROL, contract=contract), direct=True)
 
 
 def _broken_in(answers: Sequence[Answer]) -> set[tuple[str, Rule]]:
@@ -112,7 +115,8 @@ def _rejected(agent: Agent, scenario: Scenario, play_it: Play) -> Iterator[tuple
     ]
     if not suspects:
         return
-    by_control = _not_extended(_sent(_control(), scenario, play))
+    control = _control(agent.candidate.contract.outside)
+    by_control = _not_extended(_sent(control, scenario, play))
     known = {broken for each in by_control for broken in _broken_in(answers_of(each.messages))}
     for each in suspects:
         answers = _new(each, each.messages, known)

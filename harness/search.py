@@ -34,6 +34,10 @@ Settled = tuple[str, str, str, tuple[FaultKind, ...]]
 OnReached = Callable[[str, Counter[str], Scenario], None]
 
 
+#: Told of each scenario before it is played, shrunk, confirmed or compared.
+AtWork = Callable[[Scenario], None]
+
+
 @dataclass(slots=True)
 class Tally:
     """What has been seen of one candidate."""
@@ -78,6 +82,7 @@ class Search:
         known: Sequence[Failure] = (),
         settled: Sequence[Settled] = (),
         reached: OnReached | None = None,
+        at_work: AtWork = lambda _scenario: None,
     ) -> None:
         self.subjects = [subject_of(each) for each in subjects]
         self.histories = 0
@@ -85,6 +90,7 @@ class Search:
         #: What was known from the beginning, and what was found since.
         self.failures: list[Failure] = list(known)
         self._reached = reached
+        self._at_work = at_work
         self._invariants = invariants
         self._keep_clean = keep_clean
         #: The smallest scenario of this round for each key and set of fired faults.
@@ -130,6 +136,7 @@ class Search:
         Raises `HarnessBrokenError` when control, which has no middleware, violates anything.
         """
         self.histories += 1
+        self._at_work(scenario)
         comparing = self.histories % COMPARE_EVERY == 0
         for subject in self.subjects:
             if not subject.given_up:
@@ -197,6 +204,7 @@ class Search:
     def _shrink(self, named: Named, witness: Scenario) -> Failure:
         name, key = named
         subject = next(s for s in self.subjects if s.candidate.name == name)
+        self._at_work(witness)
         shrunk = subject.shrink(witness, key)
         trial = subject.trial(shrunk.scenario, invariants=(int(key.code[0]),), comparing=False)
         kinds = tuple(sorted({fired.kind for fired in trial.history.fired()}))

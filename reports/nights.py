@@ -50,8 +50,10 @@ def print_night(
             console.print()
             print_entry(console, entries[number], status)
     for digest, path in killers.items():
-        again = f"sixfold replay {shlex.quote(str(path))} TARGET"
-        say(console, Text(f"scenario {digest} ended a worker, and was left out; see {again}", style="yellow"))
+        say(console, Text(f"scenario {digest} ended a worker, and was left out; to play it:", style="yellow"))
+        # In one line, however long: it is there to be copied.
+        again = f"  sixfold replay {shlex.quote(str(path))} TARGET"
+        console.print(again, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_entry(console: Console, entry: Entry, status: Status | None = None) -> None:

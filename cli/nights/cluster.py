@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -14,11 +15,15 @@ from ...harness.errors import HarnessBrokenError, SixfoldError
 from ...harness.nights.shard import result_from_json, shard_to_json
 from .crew import Crew
 from .spool import Spool
+from .watch import ShardLimits
 
 _LOCAL = "local:"
 
 #: Seconds between two looks at what has come back.
 _LOOK = 0.25
+
+#: Seconds between two looks at whether there are workers.
+_LOOK_AT_WORKERS = 5.0
 
 #: Seconds for which a scheduler is waited for, and for workers when the user wants an end.
 _PATIENCE = 30.0
@@ -27,7 +32,7 @@ _PATIENCE = 30.0
 _THREADS_FOR_A_WAITING_SHARD = 10
 
 
-def crew_of(address: str) -> Crew:
+def crew_of(address: str, limits: ShardLimits | None = None) -> Crew:
     """Return the crew of a cluster: `tcp://HOST:PORT` of a scheduler, or `local:N` for N processes here.
 
     It is asked at once whether it is there, and connected with when it is to play: until then this process
@@ -43,6 +48,7 @@ def crew_of(address: str) -> Crew:
         ) from error
     from .elsewhere import Runners
 
+    runners = partial(Runners, limits or ShardLimits())
     if address.startswith(_LOCAL):
         number = address.removeprefix(_LOCAL)
         if not number.isdecimal() or int(number) < 1:
@@ -50,18 +56,18 @@ def crew_of(address: str) -> Crew:
                 f"{number!r} is no number of workers", place=f"--cluster {address}", remedy="Write local:2."
             )
         options = {"n_workers": int(number), "threads_per_worker": 1, "dashboard_address": None}
-        connect = partial(distributed.Client, **options, silence_logs=logging.CRITICAL)
-        return Crew(int(number), partial(_work_through, distributed, connect, Runners(ours=True)))
+        connect = partial(_client, distributed, address, **options, silence_logs=logging.CRITICAL)
+        return Crew(int(number), partial(_work_through, distributed, connect, runners(ours=True)))
     connect = partial(_client, distributed, address)
     with connect() as client:
         threads = _threads(client, address)
-    return Crew(threads, partial(_work_through, distributed, connect, Runners(ours=False)))
+    return Crew(threads, partial(_work_through, distributed, connect, runners(ours=False)))
 
 
-def _client(distributed: Any, address: str) -> Any:
+def _client(distributed: Any, address: str, **local: Any) -> Any:
     try:
-        return distributed.Client(address, timeout=_PATIENCE)
-    except (OSError, ValueError) as error:
+        return distributed.Client(**local) if local else distributed.Client(address, timeout=_PATIENCE)
+    except (OSError, ValueError, RuntimeError) as error:
         raise SixfoldError(
             f"the scheduler does not answer: {error}",
             place=f"--cluster {address}",
@@ -93,7 +99,14 @@ def _work_through(
 ) -> tuple[str, ...]:
     with connect() as client:
         night = f"sixfold-{uuid4().hex}"
-        client.register_plugin(runners, name=night)
+        try:
+            client.register_plugin(runners, name=night)
+        except Exception as error:  # It comes as it was on a worker, such as an ImportError there.
+            raise SixfoldError(
+                f"the workers of the cluster cannot begin: {error!r}",
+                place="--cluster",
+                remedy="Install this Sixfold and the targets on all workers.",
+            ) from error
         try:
             return _hand_out(distributed, client, night, spool, until, look)
         finally:
@@ -135,9 +148,13 @@ def _hand_out(
         time.sleep(_LOOK)
 
     try:
+        workers = _Workers(client)
         while paths or waiting:
             turn()
-            if len(troubles) > threads:
+            if workers.are_gone():
+                troubles["the cluster has no workers any more"] = None
+                break
+            if len(troubles) + len(spool.errors()) > threads:
                 break
     except KeyboardInterrupt:
         paths.clear()
@@ -154,6 +171,23 @@ def _hand_out(
     return tuple(troubles)
 
 
+class _Workers:
+    """Notices that a cluster has no workers any more: what they were to play never comes back."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._next = self._last_seen = time.monotonic()
+
+    def are_gone(self) -> bool:
+        """Tell whether there have been none for so long that none will come. Call it as often as you like."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _LOOK_AT_WORKERS
+            if self._client.status != "running" or self._client.nthreads():
+                self._last_seen = now
+        return now - self._last_seen > _PATIENCE
+
+
 def _collect(waiting: dict[Any, int], spool: Spool, troubles: dict[str, None]) -> None:
     """Hand in to the spool what has come back, and note scenarios that ended a process."""
     for future in [f for f in waiting if f.done()]:
@@ -161,8 +195,13 @@ def _collect(waiting: dict[Any, int], spool: Spool, troubles: dict[str, None]) -
         if future.status != "finished":
             troubles[f"a shard was lost on the cluster: {future.exception()}"] = None
             continue
-        result, killer = future.result()
-        if result is not None:
-            spool.give(result_from_json(result))
+        result, killer, error = future.result()
+        if error is not None:
+            spool.fail(replace(error, number=number))
+        elif result is not None:
+            try:
+                spool.give(result_from_json(result))
+            except ValueError:
+                troubles["a worker of the cluster has another version of Sixfold"] = None
         elif killer is not None:
             spool.leave_note(number, killer)

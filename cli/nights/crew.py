@@ -21,6 +21,9 @@ from .watch import ShardLimits, Watch
 _LOOK = 0.25
 _PATIENCE = 60.0
 
+#: The file of a spool that holds what the workers of this machine said.
+WORKERS_LOG = "workers.log"
+
 #: Exit codes of pytest that say that it did its work: all passed, some failed, or there was none.
 _WORKED = (0, 1, 5)
 
@@ -64,7 +67,7 @@ def _work_through(
     ]
     if until is not None:
         command.append(f"--sixfold-until={until}")
-    log = spool.folder / "workers.log"
+    log = spool.folder / WORKERS_LOG
     with log.open("ab") as file:
         process = subprocess.Popen(
             command,

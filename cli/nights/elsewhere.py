@@ -14,10 +14,9 @@ from typing import Any
 
 import distributed
 
-from ...harness.errors import HarnessBrokenError
 from ...harness.nights.shard import shard_from_json
 from .runner import Runner
-from .spool import Spool
+from .spool import ShardError, Spool
 from .watch import ShardLimits
 
 #: Seconds between two looks at whether the night is to end.
@@ -31,7 +30,8 @@ class Runners(distributed.WorkerPlugin):  # type: ignore[misc]
     must live to hand in what they have.
     """
 
-    def __init__(self, *, ours: bool) -> None:
+    def __init__(self, limits: ShardLimits, *, ours: bool) -> None:
+        self._limits = limits
         self._ours = ours
 
     def setup(self, worker: Any) -> None:
@@ -50,14 +50,17 @@ class Runners(distributed.WorkerPlugin):  # type: ignore[misc]
     def of_this_thread(self) -> Runner:
         """Return the one that the thread may use."""
         with self.lock:
-            return self.runners.setdefault(threading.get_ident(), Runner(ShardLimits()))
+            return self.runners.setdefault(threading.get_ident(), Runner(self._limits))
 
 
-def play_elsewhere(night: str, text: str, until: float | None) -> tuple[str | None, str | None]:
-    """Play a shard (as JSON) on a worker of a cluster; return its result so, and what it was lost with.
+#: What came of a shard on a cluster: its result as JSON, what it was lost with, and why it failed.
+CameBack = tuple[str | None, str | None, ShardError | None]
 
-    Both are None without time for it. `night` names the plugin, and the event that is set when the user
-    wants an end. Raises `HarnessBrokenError` when it cannot be played.
+
+def play_elsewhere(night: str, text: str, until: float | None) -> CameBack:
+    """Play a shard (as JSON) on a worker of a cluster; return what came of it: nothing without time for it.
+
+    `night` names the plugin, and the event that is set when the user wants an end.
     """
     runner = distributed.get_worker().plugins[night].of_this_thread()
     wanted = distributed.Event(night)
@@ -75,13 +78,16 @@ def play_elsewhere(night: str, text: str, until: float | None) -> tuple[str | No
                     spool.ask_to_stop()
 
         if wrong := runner.play(spool, shard, until, look):
-            raise HarnessBrokenError(
+            error = ShardError(
+                shard.number,
                 f"a worker of the cluster cannot play: {wrong}",
-                place=distributed.get_worker().address,
-                remedy="Install this Sixfold and the targets on all workers.",
+                distributed.get_worker().address,
+                "Install this Sixfold and the targets on all workers.",
+                False,
             )
+            return None, None, error
         if spool.has_result(shard.number):
             [result] = spool.handed_in()
-            return result.read_text(encoding="utf-8"), None
+            return result.read_text(encoding="utf-8"), None, None
         now = spool.now(shard.number)
-        return None, None if now is None else now.scenario
+        return None, None if now is None else now.scenario, next(iter(spool.errors()), None)

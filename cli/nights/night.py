@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ...harness.candidate import CONTROL, Candidate, check_names
 from ...harness.deaths import Limits
-from ...harness.errors import SixfoldError, TargetError
+from ...harness.errors import HarnessBrokenError, SixfoldError, TargetError
 from ...harness.nights.entries import Entry
 from ...harness.nights.ledger import FindingsLedger
-from ...harness.nights.shard import Shard, seed_of_shard, still_fails
+from ...harness.nights.shard import Shard, ShardResult, replayed, seed_of_shard
 from ...harness.nights.status import Replayed, Status
 from ...harness.run_folder import write_atomically
 from ...harness.scenario import from_json
@@ -19,7 +20,7 @@ from ...harness.subject import Subject
 from ..quiet import quiet
 from ..subjects import subjects
 from .crew import Crew
-from .spool import Spool
+from .spool import ShardError, Spool
 
 #: Seconds of one shard: short enough that little is lost with it, long enough that its start is worth it.
 _SHORTEST, _LONGEST, _SHARE = 10.0, 120.0, 0.1
@@ -61,6 +62,22 @@ class Night:
     interrupted: bool = False
     troubles: list[str] = field(default_factory=list)
 
+    def doubt(self, result: ShardResult) -> None:
+        """Note what makes the results of a shard inconclusive."""
+        for name, played in sorted(result.candidates.items()):
+            self._trouble(f"{name}: {doubt}" for doubt in played.doubts)
+
+    def fail(self, errors: Sequence[ShardError]) -> None:
+        """Note why shards could not be played. Raises `HarnessBrokenError` when that is Sixfold's fault."""
+        for error in errors:
+            if error.broken:
+                raise HarnessBrokenError(error.cause, place=error.place, remedy=error.remedy)
+        self._trouble(f"{error.cause} ({error.place}). {error.remedy}" for error in errors)
+
+    def _trouble(self, sentences: Iterable[str]) -> None:
+        """Note each trouble once."""
+        self.troubles += [one for one in dict.fromkeys(sentences) if one not in self.troubles]
+
 
 def run_night(
     plan: Plan,
@@ -74,27 +91,39 @@ def run_night(
     night = Night(ledger.begin_night(plan.day, plan.revision, plan.targets))
     spool.sign(night.number, ledger.path.name)
     replayed = _replay(plan, ledger, night)
-    spool.share(_shared(plan, ledger, night))
+    passing = frozenset(number for number, what in replayed.items() if what == "passes")
     counted: set[int] = set()
     until = time.time() + plan.seconds
 
-    def look() -> None:
+    def share() -> None:
+        spool.share(_shared(plan, ledger, night, passing))
+
+    def collect() -> None:
         for result in spool.results(counted):
-            counted.add(result.number)
-            night.new += ledger.record(night.number, result)
+            night.new += ledger.record(night.number, result, passing)
             night.histories += result.histories
-            spool.share(_shared(plan, ledger, night))
-        lost_before = night.lost
-        for number in missing():
-            if spool.is_abandoned(number):
-                _bury(spool, number, ledger, night)
-        if night.lost > lost_before:
-            spool.share(_shared(plan, ledger, night))
-        progress(night, sum(now.histories for number in missing() if (now := spool.now(number)) is not None))
+            night.doubt(result)
+            counted.add(result.number)
+            share()
 
     def missing() -> list[int]:
         return [number for number in handed_out if number not in counted]
 
+    def bury() -> bool:
+        """Tell whether a shard is lost, with the scenario that its worker was playing."""
+        lost = [now for number in missing() if (now := spool.bury(number)) is not None]
+        for now in lost:
+            _bury(now.scenario, ledger, night)
+        return bool(lost)
+
+    def look() -> None:
+        collect()
+        # Who is asked to stop and takes too long is killed for that.
+        if not spool.is_stopping and bury():
+            share()
+        progress(night, sum(now.histories for number in missing() if (now := spool.now(number)) is not None))
+
+    share()
     handed_out: list[int] = []
     try:
         while until - time.time() > 1 and night.lost <= MOST_LOST:
@@ -105,35 +134,34 @@ def run_night(
                 spool.put(shard)
             night.troubles += crew.work_through(spool, until, look)
             spool.check_room()
-            for number in missing():
-                _bury(spool, number, ledger, night)
+            bury()
+            night.fail(spool.errors())
             if night.lost == lost_before:
                 break
             spool.take_back()
-            spool.share(_shared(plan, ledger, night))
+            share()
+        if night.lost > MOST_LOST:
+            night.troubles.append(f"given up: {night.lost} shards were lost with their workers")
     except KeyboardInterrupt:
         night.interrupted = True
-        look()
+        collect()
     night.statuses = ledger.close_night(night.number, replayed)
     how = "interrupted" if night.interrupted else "complete"
     ledger.end_night(night.number, time.monotonic() - began, how)
     return night
 
 
-def _bury(spool: Spool, number: int, ledger: FindingsLedger, night: Night) -> None:
-    """Keep the scenario that a lost shard was playing when it was lost; nothing, if it had not begun.
+def _bury(scenario: str, ledger: FindingsLedger, night: Night) -> None:
+    """Keep the scenario (as JSON) that a lost shard was playing when it was lost.
 
     Raises `SixfoldError` when there is no room for it.
     """
-    now = spool.now(number)
-    if now is None:
-        return
     night.lost += 1
-    killer = from_json(now.scenario).digest()
+    killer = from_json(scenario).digest()
     if killer not in night.killers:
         path = ledger.path.parent / "killers" / f"{killer}.json"
         try:
-            write_atomically(path, now.scenario)
+            write_atomically(path, scenario)
         except OSError as error:
             raise SixfoldError(
                 f"a scenario that ended a worker cannot be kept: {error.strerror or error}",
@@ -141,7 +169,6 @@ def _bury(spool: Spool, number: int, ledger: FindingsLedger, night: Night) -> No
                 remedy="Make room on the disk. What was entered is kept.",
             ) from error
         night.killers[killer] = path
-    spool.withdraw_note(number)
 
 
 def _shards(
@@ -166,15 +193,14 @@ def _shards(
     ]
 
 
-def _shared(plan: Plan, ledger: FindingsLedger, night: Night) -> Shard:
-    """Return what all workers should know."""
-    known = tuple(entry.known for entry in ledger.findings() if entry.status not in ("fixed", "closed"))
+def _shared(plan: Plan, ledger: FindingsLedger, night: Night, passing: Container[str]) -> Shard:
+    """Return what all workers should know; the witnesses of `passing` findings pass tonight."""
     return Shard(
         number=0,
         seed=0,
         targets=plan.targets,
         histories=0,
-        known=known,
+        known=ledger.masks(night.number, passing),
         settled=ledger.settled(),
         reached=tuple(ledger.novelties()),
         left_out=tuple(night.killers),
@@ -184,15 +210,18 @@ def _shared(plan: Plan, ledger: FindingsLedger, night: Night) -> Shard:
 def _replay(plan: Plan, ledger: FindingsLedger, night: Night) -> dict[str, Replayed]:
     """Play the smallest witness of every finding that tonight's candidates may show."""
     entries = ledger.findings()
+    met: list[Candidate] = []
     replayed: dict[str, Replayed] = {}
     for target in plan.targets:
         try:
             with quiet(), subjects([target], isolated=True, limits=Limits(history=plan.timeout)) as opened:
                 for subject in opened:
-                    night.candidates.append(subject.candidate.name)
+                    met.append(subject.candidate)
                     replayed |= _replay_on(subject, entries)
         except TargetError as error:
             night.troubles.append(f"{target}: {error.cause}")
+    check_names([candidate for candidate in met if candidate.name != CONTROL.name])
+    night.candidates = [candidate.name for candidate in met]
     if not night.candidates:
         raise SixfoldError(
             f"no target can be loaded; the first: {night.troubles[0]}",
@@ -203,8 +232,5 @@ def _replay(plan: Plan, ledger: FindingsLedger, night: Night) -> dict[str, Repla
 
 
 def _replay_on(subject: Subject, entries: Sequence[Entry]) -> dict[str, Replayed]:
-    return {
-        entry.id: "fails" if still_fails(subject, entry.known) else "passes"
-        for entry in entries
-        if entry.known.candidate == subject.candidate.name
-    }
+    mine = (entry for entry in entries if entry.known.candidate == subject.candidate.name)
+    return {entry.id: what for entry in mine if (what := replayed(subject, entry.known)) is not None}

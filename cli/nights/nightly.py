@@ -15,11 +15,13 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from ...harness.baseline import Observed, Scope, Sorted
 from ...harness.errors import ExitCode, SixfoldError
+from ...harness.harmless import harmless
 from ...harness.nights.entries import Entry
 from ...harness.nights.ledger import FindingsLedger
 from ...models.catalogue import DEFAULT_TARGETS
 from ...reports import baseline_words
 from ...reports.nights import print_night
+from ...reports.terminal import say
 from ..baseline import check as check_baseline
 from ..baseline import settle
 from ..console import console, readers_may_leave
@@ -28,10 +30,11 @@ from ..run import budget_seconds
 from ..signals import ended_by_signals
 from ..worktrees import commit_of
 from .canary import watch_the_canary
-from .crew import Crew, crew_of_this_machine
+from .crew import WORKERS_LOG, Crew, crew_of_this_machine
 from .issues import write_issues
 from .leftovers import enter_leftovers, fresh_spool
 from .night import Night, Plan, run_night
+from .watch import ShardLimits
 
 
 def revision() -> str:
@@ -95,12 +98,12 @@ class _Bar:
         self._bar.update(self._task, completed=min(passed, self._seconds), told=told)
 
 
-def _crew(cluster: str | None, workers: int | None) -> Crew:
+def _crew(cluster: str | None, workers: int | None, limits: ShardLimits) -> Crew:
     if cluster is None:
-        return crew_of_this_machine(workers or os.cpu_count() or 1)
+        return crew_of_this_machine(workers or os.cpu_count() or 1, limits)
     from .cluster import crew_of
 
-    return crew_of(cluster)
+    return crew_of(cluster, limits)
 
 
 def nightly_command(
@@ -124,7 +127,7 @@ def nightly_command(
     ledger = FindingsLedger(ledger_file)
     try:
         with ended_by_signals():
-            crew = _crew(cluster, workers)
+            crew = _crew(cluster, workers, ShardLimits.of_timeout(timeout))
             watch_the_canary()
             plan = Plan(
                 targets=names,
@@ -141,7 +144,8 @@ def nightly_command(
                 night = run_night(plan, ledger, spool, crew, bar.show)
         entries = {entry.id: entry for entry in ledger.findings()}
         with readers_may_leave():
-            print_night(console(), night.statuses, entries, ledger.nights()[-1], night.killers)
+            [tonight] = [each for each in ledger.nights() if each.number == night.number]
+            print_night(console(), night.statuses, entries, tonight, night.killers)
         held = settle(
             baseline,
             lambda: _observed(night, entries),
@@ -154,14 +158,16 @@ def nightly_command(
             written = write_issues(emit_issues, [entries[number] for number in news], names, timeout)
             out.print(f"{len(written)} issue texts in {emit_issues}", markup=False)
         ledger.tell(night.statuses)
-        if not keep_spool:
+        if not keep_spool and not night.troubles:
             shutil.rmtree(spool.folder, ignore_errors=True)
     finally:
         ledger.close()
-    if not night.histories:
-        out.print("inconclusive: nothing was played; give it more time with --budget", markup=False)
+    if not night.histories and not night.troubles:
+        say(out, "inconclusive: nothing was played; give it more time with --budget")
     for trouble in night.troubles:
-        out.print(f"inconclusive: {trouble}", markup=False)
+        say(out, f"inconclusive: {harmless(trouble, 2_000)}")
+    if night.troubles and (log := spool.folder / WORKERS_LOG).exists():
+        say(out, f"what the workers said: {log}")
     if held is not None:
         for line in (baseline_words.counts(held), *baseline_words.lines_of(held)):
             out.print(line, markup=False, highlight=False, soft_wrap=True)

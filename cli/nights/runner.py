@@ -10,9 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-from ...harness.errors import SixfoldError
 from ...harness.nights.shard import Shard
 from ...harness.orphans import end_with_parent
 from ...harness.run_folder import write_atomically
@@ -23,7 +23,7 @@ from .watch import ShardLimits, Watch
 #: Seconds between two looks at a runner.
 _LOOK = 0.05
 
-#: The file by which a runner says that it is done with a shard; it holds what went wrong, if anything did.
+#: The file by which a runner says that it is done with a shard.
 _OVER = "over"
 
 
@@ -35,9 +35,9 @@ class Runner:
         self._process: subprocess.Popen[str] | None = None
 
     def play(self, spool: Spool, shard: Shard, until: float | None, look: Callable[[], None]) -> str:
-        """Play a shard in a fresh spool, where its result is then, or the note of a worker that has died.
+        """Play a shard in a fresh spool, where its result is then, its error, or the note of who died of it.
 
-        `look` is called again and again meanwhile. Returns the error that ended it; empty without one.
+        `look` is called again and again meanwhile. Returns why it could not be tried; empty when it was.
         """
         spool.put(shard)
         spool.share(shard)
@@ -52,11 +52,12 @@ class Runner:
             return "the process for shards ended before it had one"
         while not over.exists():
             if process.poll() is not None:
-                return "" if spool.notes() else f"the process for shards ended with {process.returncode}"
+                told = spool.now(shard.number) or spool.has_result(shard.number)
+                return "" if told else f"the process for shards ended with {process.returncode}"
             watch.look()
             look()
             time.sleep(_LOOK)
-        return over.read_text(encoding="utf-8")
+        return ""
 
     def _living(self) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:
@@ -87,9 +88,7 @@ def serve() -> None:
     for line in sys.stdin:
         folder, number, until = json.loads(line)
         spool = Spool(Path(folder))
-        try:
+        # What is raised lies in the spool.
+        with suppress(Exception):
             play_file(spool, spool.path_of(number), until)
-            wrong = ""
-        except SixfoldError as error:
-            wrong = f"{error.cause} ({error.place})"
-        write_atomically(spool.folder / _OVER, wrong)
+        write_atomically(spool.folder / _OVER, "")

@@ -1,8 +1,9 @@
 """The spool: a folder through which a coordinator and its workers talk, and which survives both.
 
-`N.shard.json` is work, `N.now` what is being played, `N.result.json` what came of it; `known.json` is
-what need not be shrunk any more, `owner.json` whose spool it is, and `stop` asks everybody to come to an
-end. `lock` is locked as long as the coordinator lives, `N.now` as long as the worker does.
+`N.shard.json` is work, `N.now` what is being played, `N.result.json` what came of it, `N.error.json` why
+nothing did; `known.json` is what need not be shrunk any more, `owner.json` whose spool it is, and `stop`
+asks everybody to come to an end. `lock` is locked as long as the coordinator lives, `N.now` as long as the
+worker does.
 """
 
 from __future__ import annotations
@@ -51,6 +52,17 @@ class Now:
     histories: int
     scenario: str
     pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShardError:
+    """Why a shard could not be played. `broken`: the harness contradicts itself, or fails."""
+
+    number: int
+    cause: str
+    place: str
+    remedy: str
+    broken: bool
 
 
 def number_of(path: Path) -> int:
@@ -192,13 +204,27 @@ class Spool:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def is_abandoned(self, number: int) -> bool:
-        """Tell whether the worker that began a shard is gone, and handed in nothing."""
+    def fail(self, error: ShardError) -> None:
+        """Note that a shard could not be played: its worker lives, and no scenario is to blame."""
+        self.withdraw_note(error.number)
+        self._write(f"{error.number}.error.json", json.dumps(asdict(error)))
+
+    def errors(self) -> list[ShardError]:
+        """Return why shards could not be played, in the order of their numbers."""
+        paths = sorted(self.folder.glob("*.error.json"), key=number_of)
+        return [ShardError(**json.loads(path.read_text(encoding="utf-8"))) for path in paths]
+
+    def bury(self, number: int) -> Now | None:
+        """Take the note of a worker that is gone and handed in nothing, and return it; None without one."""
         path = self.folder / f"{number}.now"
         if not path.exists() or (lock := _locked(path)) is None:
-            return False
-        lock.close()
-        return not self.has_result(number)
+            return None
+        # While it is locked no worker can begin with it.
+        with lock:
+            now = None if self.has_result(number) else self.now(number)
+            if now is not None:
+                self.withdraw_note(number)
+            return now
 
     def leave_note(self, number: int, scenario: str) -> None:
         """Note for a worker that is gone what it was playing."""
@@ -232,13 +258,13 @@ class Beat:
         fcntl.flock(self._file, fcntl.LOCK_EX)
         self._length = os.pwrite(self._file, b" " * _NOTE, 0)
         self._pid = os.getpid()
+        #: How many histories were begun.
         self.histories = 0
 
     def note(self, scenario: str) -> None:
         """Note the scenario, as JSON. Raises `OSError` when there is no room for a very long one."""
         now = Now(self.histories, scenario, self._pid)
         line = json.dumps(asdict(now)).encode()
-        self.histories += 1
         self._length = os.pwrite(self._file, line.ljust(self._length), 0)
 
     def close(self) -> None:

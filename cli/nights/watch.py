@@ -21,7 +21,7 @@ _LOOK = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ShardLimits:
-    """What a worker may use: seconds for one scenario on all candidates, its shrinking included, and bytes.
+    """What a worker may use: seconds for one scenario on all candidates, or to shrink one, and bytes.
 
     Candidates that are not Sixfold's own have tighter limits, in processes of their own
     (`harness/deaths.py`). These are for what goes wrong outside of them.
@@ -29,6 +29,11 @@ class ShardLimits:
 
     scenario: float = 600.0
     memory: int = 2 << 30
+
+    @classmethod
+    def of_timeout(cls, timeout: float) -> ShardLimits:
+        """Return limits for candidates that may take `timeout` seconds for one history."""
+        return cls(scenario=max(cls().scenario, 30 * timeout))
 
 
 class Watch:

@@ -8,63 +8,22 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ..errors import SixfoldError
 from ..figures import figures_data
 from ..scenario import from_json
 from ..search import Settled
 from .entries import Entry, Night, entry_of
-from .shard import FoundThere, ShardResult
+from .schema import LEDGER_VERSION, MIGRATIONS, SCHEMA
+from .shard import FoundThere, Known, ShardResult
 from .status import Replayed, Status, status_after
 
-#: The format of the database: it grows when the meaning of something that is stored changes.
-LEDGER_VERSION = 2
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS nights (
-    night INTEGER PRIMARY KEY, day TEXT NOT NULL, revision TEXT NOT NULL, targets TEXT NOT NULL,
-    seconds REAL, ended TEXT
-);
-CREATE TABLE IF NOT EXISTS shards (
-    night INTEGER NOT NULL, shard INTEGER NOT NULL, histories INTEGER NOT NULL,
-    PRIMARY KEY (night, shard)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS findings (
-    id TEXT PRIMARY KEY, candidate TEXT NOT NULL, code TEXT NOT NULL, place TEXT NOT NULL,
-    faults TEXT NOT NULL, detail TEXT NOT NULL, scenario TEXT NOT NULL, minimal INTEGER NOT NULL,
-    confirmed INTEGER, members TEXT NOT NULL, held_by TEXT NOT NULL, histories INTEGER NOT NULL,
-    first_night INTEGER NOT NULL, last_night INTEGER NOT NULL, status TEXT NOT NULL, remark TEXT NOT NULL,
-    told INTEGER NOT NULL DEFAULT 0
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS sightings (
-    night INTEGER NOT NULL, candidate TEXT NOT NULL, code TEXT NOT NULL, place TEXT NOT NULL,
-    PRIMARY KEY (night, candidate, code, place)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS settled (
-    candidate TEXT NOT NULL, code TEXT NOT NULL, place TEXT NOT NULL, faults TEXT NOT NULL,
-    PRIMARY KEY (candidate, code, place, faults)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS novelties (
-    what TEXT PRIMARY KEY, scenario TEXT NOT NULL, night INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS measured (
-    night INTEGER NOT NULL, candidate TEXT NOT NULL, what TEXT NOT NULL, amount REAL NOT NULL,
-    PRIMARY KEY (night, candidate, what)
-) WITHOUT ROWID;
-"""
-
-#: Statements that bring a ledger of a version to the next one.
-_MIGRATIONS = {
-    1: (
-        "ALTER TABLE findings ADD COLUMN told INTEGER NOT NULL DEFAULT 0",
-        "UPDATE findings SET told = 1 WHERE first_night <="
-        " (SELECT COALESCE(MAX(night), 0) FROM nights WHERE ended IS NOT NULL)",
-    ),
-}
+#: Statuses of findings that hide nothing: they are found again when they are back.
+_DONE: tuple[Status, ...] = ("fixed", "closed")
 
 
 class FindingsLedger:
@@ -78,7 +37,7 @@ class FindingsLedger:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             with self._writing():
-                for statement in _SCHEMA.split(";"):
+                for statement in SCHEMA.split(";"):
                     self._db.execute(statement)
                 self._db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(LEDGER_VERSION),))
                 version = self._upgraded()
@@ -94,13 +53,23 @@ class FindingsLedger:
     def _upgraded(self) -> int:
         """Bring a ledger of an earlier version to this one; return the version that it has."""
         [(text,)] = self._db.execute("SELECT value FROM meta WHERE name = 'version'")
-        version = int(text)
-        while version in _MIGRATIONS:
-            for statement in _MIGRATIONS[version]:
+        try:
+            version = int(text)
+        except ValueError:
+            raise sqlite3.DatabaseError(f"its format is {text!r}") from None
+        while version in MIGRATIONS:
+            for statement in MIGRATIONS[version]:
                 self._db.execute(statement)
             version += 1
             self._db.execute("UPDATE meta SET value = ? WHERE name = 'version'", (str(version),))
         return version
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        """Return what the database answers. Raises `SixfoldError` when it is damaged."""
+        try:
+            return self._db.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._broken(error) from error
 
     def _broken(self, error: Exception) -> SixfoldError:
         return SixfoldError(
@@ -150,7 +119,7 @@ class FindingsLedger:
 
     def nights(self) -> list[Night]:
         """Return all nights, the first one first."""
-        rows = self._db.execute(
+        rows = self._rows(
             "SELECT n.night, day, revision, targets, seconds, ended, COALESCE(SUM(s.histories), 0)"
             " FROM nights n LEFT JOIN shards s ON s.night = n.night GROUP BY n.night ORDER BY n.night"
         )
@@ -160,10 +129,13 @@ class FindingsLedger:
 
     def shards_of(self, night: int) -> set[int]:
         """Return the numbers of the shards of a night that are entered."""
-        return {shard for (shard,) in self._db.execute("SELECT shard FROM shards WHERE night = ?", (night,))}
+        return {shard for (shard,) in self._rows("SELECT shard FROM shards WHERE night = ?", night)}
 
-    def record(self, night: int, result: ShardResult) -> list[str]:
-        """Enter what a shard found, once; return the ids of findings that nobody knew."""
+    def record(self, night: int, result: ShardResult, passing: Container[str] = ()) -> list[str]:
+        """Enter what a shard found, once; return the ids of findings that nobody knew.
+
+        `passing` are findings whose witness passes tonight: another one takes its place, however large.
+        """
         new: list[str] = []
         with self._writing():
             once = self._db.execute(
@@ -172,7 +144,7 @@ class FindingsLedger:
             if not once.rowcount:
                 return []
             for found in result.found:
-                if self._enter(night, found):
+                if self._enter(night, found, passing):
                     new.append(found.known.signature.id())
             self._db.executemany(
                 "INSERT OR IGNORE INTO sightings VALUES (?, ?, ?, ?)",
@@ -194,7 +166,7 @@ class FindingsLedger:
                 )
         return new
 
-    def _enter(self, night: int, found: FoundThere) -> bool:
+    def _enter(self, night: int, found: FoundThere, passing: Container[str]) -> bool:
         """Enter a finding, or a smaller witness of it; tell whether it was not known.
 
         Another shard may have found, at the same time, that it fails with fewer faults and no more steps.
@@ -202,15 +174,21 @@ class FindingsLedger:
         known, signature = found.known, found.known.signature
         size = from_json(known.scenario).size()
         row = None
-        for number, faults, scenario in self._db.execute(
-            "SELECT id, faults, scenario FROM findings WHERE candidate = ? AND code = ? AND place = ?",
+        found_tonight = self.found_in(night)
+        self._db.execute("INSERT OR IGNORE INTO found VALUES (?, ?)", (night, signature.id()))
+        for number, faults, scenario, status in self._db.execute(
+            "SELECT id, faults, scenario, status FROM findings"
+            " WHERE candidate = ? AND code = ? AND place = ?",
             (signature.candidate, signature.code, signature.by),
         ):
             other = from_json(scenario).size()
+            stands = number in found_tonight or (status not in _DONE and number not in passing)
             if number == signature.id():
                 row = number
-                if other <= size:
+                if stands and other <= size:
                     return False
+            elif not stands:
+                continue
             elif set(json.loads(faults)) < set(signature.faults) and other[0] <= size[0]:
                 return False
         values = (
@@ -232,24 +210,37 @@ class FindingsLedger:
 
     def findings(self) -> list[Entry]:
         """Return all findings in the order of their ids."""
-        rows = self._db.execute(
+        rows = self._rows(
             "SELECT id, candidate, code, place, faults, scenario, detail, minimal, confirmed, members,"
             " held_by, histories, first_night, last_night, status, remark, told FROM findings ORDER BY id"
         )
         return [entry_of(*row) for row in rows]
 
+    def found_in(self, night: int) -> set[str]:
+        """Return the ids of what was found and shrunk in a night, whether it was known or not."""
+        return {number for (number,) in self._rows("SELECT id FROM found WHERE night = ?", night)}
+
+    def masks(self, night: int, passing: Container[str]) -> tuple[Known, ...]:
+        """Return what need not be found again in a night in which the witnesses of `passing` pass."""
+        found = self.found_in(night)
+        return tuple(
+            entry.known
+            for entry in self.findings()
+            if entry.id in found or (entry.status not in _DONE and entry.id not in passing)
+        )
+
     def settled(self) -> tuple[Settled, ...]:
         """Return what was shrunk once, whatever came of it."""
-        rows = self._db.execute("SELECT candidate, code, place, faults FROM settled ORDER BY 1, 2, 3, 4")
+        rows = self._rows("SELECT candidate, code, place, faults FROM settled ORDER BY 1, 2, 3, 4")
         return tuple((c, code, place, tuple(json.loads(faults))) for c, code, place, faults in rows)
 
     def novelties(self) -> dict[str, str]:
         """Return what was ever reached, each with a scenario that reaches it."""
-        return dict(self._db.execute("SELECT what, scenario FROM novelties ORDER BY what"))
+        return dict(self._rows("SELECT what, scenario FROM novelties ORDER BY what"))
 
     def measured(self) -> list[tuple[int, str, str, float]]:
         """Return night, candidate, what was measured, and how much."""
-        return list(self._db.execute("SELECT night, candidate, what, amount FROM measured ORDER BY 1, 2, 3"))
+        return self._rows("SELECT night, candidate, what, amount FROM measured ORDER BY 1, 2, 3")
 
     def close_night(self, night: int, replayed: dict[str, Replayed]) -> dict[str, Status]:
         """Give all findings their status after the night; `replayed` tells of their smallest witnesses.
@@ -257,16 +248,16 @@ class FindingsLedger:
         Returns the status of each finding by its id. What nobody was ever told of is `new`, also when an
         earlier night found it that was killed before it could tell.
         """
-        sightings = set(
-            self._db.execute("SELECT candidate, code, place FROM sightings WHERE night = ?", (night,))
-        )
+        sightings = set(self._rows("SELECT candidate, code, place FROM sightings WHERE night = ?", night))
+        found = self.found_in(night)
         after: dict[str, Status] = {}
         with self._writing():
             for entry in self.findings():
                 known = entry.known
-                seen = (known.candidate, known.code, known.by) in sightings
-                # Among generated histories the check is seen, and not the faults: the witness knows better.
-                shown = replayed.get(entry.id)
+                seen = entry.id in found or (known.candidate, known.code, known.by) in sightings
+                # Among generated histories the check is seen, and not the faults: the witness knows better,
+                # unless another one was found and shrunk since.
+                shown = None if entry.id in found else replayed.get(entry.id)
                 # A finding of a killed night that passes by now is not new any more, and is told as fixed.
                 before = entry.status if entry.told or shown == "passes" else None
                 after[entry.id] = status_after(before, seen=seen and shown is None, replayed=shown)

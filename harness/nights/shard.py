@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import TypeAdapter
 
 from ..campaign import Campaign, Explore
-from ..events import Event, Found, Options
+from ..events import CandidateResult, Event, Found, Options
 from ..faults import FaultKind
 from ..figures import Figures
 from ..findings import Finding, Signature
 from ..scenario import Scenario, from_json, to_json
-from ..search import Failure, Settled
+from ..search import AtWork, Failure, Settled
 from ..shrink import Shrunk
 from ..subject import Key, Subject
+from .status import Replayed
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,10 @@ class FoundThere:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """What a shard saw of one candidate: histories by violated check, what it reached, and figures."""
+    """What a shard saw of one candidate: histories by violated check, what it reached, and figures.
+
+    `doubts` are reasons why what it says of the candidate is inconclusive.
+    """
 
     violations: dict[str, int] = field(default_factory=dict)
     reached: dict[str, int] = field(default_factory=dict)
@@ -104,6 +108,9 @@ class ShardResult:
     settled: tuple[Settled, ...] = ()
     novel: dict[str, str] = field(default_factory=dict)
 
+
+#: The check of hooks that raise, and of candidates that end their process.
+_RAISED = "6.hook-error"
 
 _SHARD = TypeAdapter(Shard)
 _RESULT = TypeAdapter(ShardResult)
@@ -156,17 +163,19 @@ def play_shard(
     *,
     before: Callable[[Scenario], bool] = lambda _scenario: True,
     seconds: float | None = None,
-    listen: Callable[[Event], None] = lambda _event: None,
+    at_work: AtWork = lambda _scenario: None,
 ) -> ShardResult:
-    """Play a shard on its candidates. `before` is asked before each history, and ends the shard when it
-    says no. `seconds` bounds the generation (None: no bound).
+    """Play a shard on its candidates.
+
+    `before` is asked before each scenario that is drawn, and ends the shard when it says no; `at_work` is
+    told of each that is played, or shrunk, confirmed or compared later on. `seconds` bounds the generation
+    (None: no bound).
     """
     found: list[Finding] = []
 
     def follow(event: Event) -> None:
         if isinstance(event, Found):
             found.append(event.finding)
-        listen(event)
 
     novelty = _Novelty(frozenset(shard.reached))
     first = [from_json(text) for text in shard.first]
@@ -195,6 +204,7 @@ def play_shard(
         settled=shard.settled,
         reached=novelty.note,
         left_out=shard.left_out,
+        at_work=at_work,
         over=lambda: stopped,
     )
     result = campaign.run(generate)
@@ -207,7 +217,7 @@ def play_shard(
                 violations=candidate.violations,
                 reached=dict(sorted(candidate.reached.items())),
                 figures=candidate.figures,
-                doubts=() if candidate.deterministic else ("not deterministic",),
+                doubts=tuple(_doubts(candidate)),
             )
             for candidate in result.candidates
         },
@@ -216,6 +226,13 @@ def play_shard(
         settled=campaign.settled,
         novel=novelty.novel,
     )
+
+
+def _doubts(candidate: CandidateResult) -> Iterator[str]:
+    if not candidate.deterministic:
+        yield "two replays of one scenario differ"
+    if candidate.disagreement is not None:
+        yield f"the lanes disagree (6.lanes): {candidate.disagreement.detail}"
 
 
 def _found_there(finding: Finding) -> FoundThere:
@@ -234,6 +251,14 @@ def _found_there(finding: Finding) -> FoundThere:
     )
 
 
-def still_fails(subject: Subject, known: Known) -> bool:
-    """Tell whether the smallest witness of a known failure still shows it."""
-    return subject.fails(from_json(known.scenario), Key(known.code, known.by))
+def replayed(subject: Subject, known: Known) -> Replayed | None:
+    """Tell what the smallest witness of a known failure does; None when it cannot be told.
+
+    Who dies of it or raises passes nothing: the failure may lie behind that.
+    """
+    scenario, key = from_json(known.scenario), Key(known.code, known.by)
+    if subject.fails(scenario, key):
+        return "fails"
+    trial = subject.trial(scenario, invariants=(), comparing=False)
+    broke = known.code != _RAISED and any(code == _RAISED for code, _ in trial.violated())
+    return None if broke or subject.given_up or not trial.history.records else "passes"

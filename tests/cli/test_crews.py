@@ -23,6 +23,7 @@ from sixfold.cli.nights.spool import Spool
 from sixfold.cli.nights.watch import ShardLimits, Watch
 from sixfold.harness.errors import SixfoldError
 from sixfold.harness.nights.ledger import FindingsLedger
+from sixfold.harness.nights.shard import Shard
 from sixfold.harness.scenario import from_json, to_json
 
 from ..helpers import explored
@@ -121,6 +122,22 @@ def test_scenario_that_ends_a_worker_is_named_and_left_out(
     assert from_json(kept.read_text(encoding="utf-8")).digest() == killer
     assert seen.histories > 0
     assert seen.troubles == []
+
+
+def test_runner_that_ends_before_it_plays_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os\nfrom sixfold.cli.nights import worker\nworker._play = lambda *_: os._exit(9)\n"
+    )
+    spool = Spool(tmp_path / "spool")
+    spool.folder.mkdir()
+    shard = Shard(number=0, seed=1, targets=("control",), histories=1)
+    one = Runner(LIMITS)
+    try:
+        assert one.play(spool, shard, None, lambda: None) == "the process for shards ended with 9"
+    finally:
+        one.close()
 
 
 def test_watch_leaves_processes_of_others_alone(tmp_path: Path) -> None:

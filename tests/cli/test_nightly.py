@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -26,7 +27,7 @@ from sixfold.cli.nights.worker import play_file
 from sixfold.cli.subjects import subjects
 from sixfold.harness.baseline import Accepted, Sorted
 from sixfold.harness.deaths import Limits
-from sixfold.harness.errors import HarnessBrokenError, SixfoldError
+from sixfold.harness.errors import HarnessBrokenError, SixfoldError, TargetError
 from sixfold.harness.nights.ledger import FindingsLedger
 from sixfold.harness.nights.shard import Shard
 from sixfold.harness.scenario import from_json, to_json
@@ -177,6 +178,81 @@ def test_scenario_that_ended_a_worker_is_known_to_the_shards_that_follow(
     assert [shard.left_out for shard in after] == [(), (killer.digest(),)]
 
 
+def test_result_is_not_lost_when_the_user_interrupts_its_entry(
+    ledger: FindingsLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, asked = ledger.record, []
+
+    def interrupted(*arguments: Any) -> list[str]:
+        asked.append(arguments)
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        return record(*arguments)
+
+    monkeypatch.setattr(ledger, "record", interrupted)
+    (tmp_path / "spool").mkdir()
+    seen = run_night(plan("control", histories=20), ledger, Spool(tmp_path / "spool"), in_this_process)
+    assert seen.interrupted
+    assert seen.histories == 20
+
+
+def test_workers_that_are_killed_for_taking_too_long_to_stop_are_not_blamed(
+    ledger: FindingsLedger, tmp_path: Path
+) -> None:
+    def crew(spool: Spool, until: float | None, look: Any) -> tuple[str, ...]:
+        with contextlib.closing(Beat(spool, 0)) as beat:
+            beat.note(to_json(explored(1)[0]))
+        spool.ask_to_stop()
+        look()
+        raise KeyboardInterrupt
+
+    (tmp_path / "spool").mkdir()
+    seen = run_night(plan("control"), ledger, Spool(tmp_path / "spool"), Crew(1, crew))
+    assert seen.interrupted
+    assert (seen.killers, seen.lost) == ({}, 0)
+
+
+TARGET_ERROR = TargetError("it cannot be built", place="mine.py", remedy="Mend it.")
+BROKEN = HarnessBrokenError("control violates 2.reorder", place="scenario 1", remedy="Report it.")
+
+
+@pytest.mark.parametrize("error", [TARGET_ERROR, BROKEN, RuntimeError("oops")])
+def test_shard_that_raises_is_told_and_no_scenario_is_blamed(
+    ledger: FindingsLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def play_shard(*_: Any, at_work: Any, **__: Any) -> None:
+        at_work(explored(1)[0])
+        raise error
+
+    monkeypatch.setattr(worker, "play_shard", play_shard)
+
+    def crew(spool: Spool, until: float | None, look: Any) -> tuple[str, ...]:
+        for path in spool.shards():
+            with pytest.raises(type(error)):
+                play_file(spool, path, None)
+            look()
+        return ()
+
+    (tmp_path / "spool").mkdir()
+    if error is TARGET_ERROR:
+        seen = run_night(plan("control"), ledger, Spool(tmp_path / "spool"), Crew(1, crew))
+        assert seen.troubles == ["it cannot be built (mine.py). Mend it."]
+        assert seen.killers == {}
+        assert exit_code(seen) == 2
+    else:
+        with pytest.raises(HarnessBrokenError, match=re.escape(str(error))):
+            run_night(plan("control"), ledger, Spool(tmp_path / "spool"), Crew(1, crew))
+
+
+def test_two_candidates_of_one_name_are_an_error(ledger: FindingsLedger, tmp_path: Path) -> None:
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text(SWAPPED.format(which="DEERFLOW"), encoding="utf-8")
+    targets = [f"{tmp_path / name}:CANDIDATE" for name in ("one.py", "two.py")]
+    (tmp_path / "spool").mkdir()
+    with pytest.raises(TargetError, match="two candidates are called 'mine'"):
+        run_night(plan(*targets), ledger, Spool(tmp_path / "spool"), in_this_process)
+
+
 GREEDY = """
 from langchain.agents.middleware import AgentMiddleware
 
@@ -319,10 +395,9 @@ def findings_in(path: Path) -> dict[str, int]:
     return found
 
 
-def has_begun(spools: Path, coordinator: int) -> bool:
-    """Tell whether a night has handed out work."""
-    mine = [spool for spool in map(Spool, spools.glob("*")) if (o := spool.owner()) and o.pid == coordinator]
-    return any(spool.shards() for spool in mine)
+def has_begun(spools: Path, before: set[Path]) -> bool:
+    """Tell whether a night has handed out work, in a folder that was not there before."""
+    return any(Spool(folder).shards() for folder in set(spools.glob("*")) - before)
 
 
 ISOLATED = """
@@ -369,12 +444,13 @@ def test_fifty_random_kills_lose_nothing_that_was_recorded(tmp_path: Path) -> No
     assert recorded
     while kills < 50:
         nights += 1
+        spools = tmp_path / ".sixfold" / "spool"
+        before = set(spools.glob("*"))
         process = start(25)
         hit = False
         # Most nights are killed while workers play, one in six while all that is imported.
         end = time.monotonic() + (dice.uniform(0, 5) if dice.random() < 1 / 6 else 100)
-        spools = tmp_path / ".sixfold" / "spool"
-        while time.monotonic() < end and process.poll() is None and not has_begun(spools, process.pid):
+        while time.monotonic() < end and process.poll() is None and not has_begun(spools, before):
             time.sleep(0.2)
         while process.poll() is None:
             victims = living(str(nights))

@@ -192,8 +192,10 @@ TARGET = Candidate(name="context", build=lambda environment: [Dies(environment)]
     ],
 )
 def test_a_head_that_dies_is_newly_inconclusive(
-    sixfold: Sixfold, repository: Path, how: str, word: str
+    sixfold: Sixfold, repository: Path, monkeypatch: pytest.MonkeyPatch, how: str, word: str
 ) -> None:
+    # Each attempt at a smaller scenario costs a process.
+    monkeypatch.setattr("sixfold.harness.remote.DEATH_ATTEMPTS", 3)
     commit(repository, FIXED)
     (repository / "context.py").write_text(FIXED + DYING.replace("{how}", how))
     done = sixfold("pr", "context.py:TARGET", "--base", "main", "--timeout", "2", *FEW)

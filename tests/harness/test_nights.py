@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain.agents.middleware import AgentMiddleware
 
+from sixfold.harness.candidate import Candidate
 from sixfold.harness.errors import SixfoldError
 from sixfold.harness.faults import Fault
 from sixfold.harness.nights.ledger import FindingsLedger
@@ -17,12 +19,12 @@ from sixfold.harness.nights.shard import (
     Shard,
     ShardResult,
     play_shard,
+    replayed,
     result_from_json,
     result_to_json,
     seed_of_shard,
     shard_from_json,
     shard_to_json,
-    still_fails,
 )
 from sixfold.harness.nights.status import Replayed, Status, status_after
 from sixfold.harness.scenario import Scenario, to_json
@@ -102,9 +104,20 @@ def test_finding_that_needs_more_faults_than_a_known_one_is_none(ledger: Finding
     assert len(ledger.findings()) == 1
 
 
+def closed_night(
+    ledger: FindingsLedger, played: ShardResult, replayed: dict[str, Replayed]
+) -> dict[str, Status]:
+    """A night that replays witnesses, records one shard and tells everything."""
+    night = ledger.begin_night("2026-12-02", "abc", ["mine"])
+    ledger.record(night, played, {key for key, what in replayed.items() if what == "passes"})
+    statuses = ledger.close_night(night, replayed)
+    ledger.tell(statuses)
+    ledger.end_night(night, 1.0, "complete")
+    return statuses
+
+
 def test_statuses_over_four_nights(ledger: FindingsLedger) -> None:
     key = STALE.signature.id()
-    told = []
     nights: tuple[tuple[ShardResult, dict[str, Replayed]], ...] = (
         (result(), {}),
         (result(of=()), {key: "fails"}),
@@ -112,15 +125,65 @@ def test_statuses_over_four_nights(ledger: FindingsLedger) -> None:
         (result(), {key: "fails"}),
         (result(of=()), {}),
     )
-    for played, replayed in nights:
-        night = ledger.begin_night("2026-12-02", "abc", ["mine"])
-        ledger.record(night, played)
-        told.append(ledger.close_night(night, replayed)[key])
-        ledger.tell([key])
-        ledger.end_night(night, 1.0, "complete")
+    told = [closed_night(ledger, *each)[key] for each in nights]
     assert told == ["new", "known", "fixed", "returned", "unobserved"]
     [entry] = ledger.findings()
     assert (entry.first_night, entry.last_night) == (1, 4)
+
+
+LONG = replace(STALE, scenario=to_json(Scenario((*STORY.steps, UserTurn()))))
+
+
+def test_half_a_fix_does_not_hide_what_is_found_another_way(ledger: FindingsLedger) -> None:
+    key = STALE.signature.id()
+    assert closed_night(ledger, result(), {}) == {key: "new"}
+    assert closed_night(ledger, result(of=(found(LONG),)), {key: "passes"}) == {key: "known"}
+    [entry] = ledger.findings()
+    assert entry.known == LONG
+    assert closed_night(ledger, result(of=()), {key: "passes"}) == {key: "fixed"}
+    assert closed_night(ledger, result(), {key: "passes"}) == {key: "returned"}
+    assert closed_night(ledger, result(of=()), {key: "fails"}) == {key: "known"}
+
+
+def test_what_passes_tonight_masks_nothing_until_it_is_found_again(ledger: FindingsLedger) -> None:
+    key = STALE.signature.id()
+    closed_night(ledger, result(), {})
+    night = ledger.begin_night("2026-12-03", "abc", ["mine"])
+    assert ledger.masks(night, ()) == (STALE,)
+    assert ledger.masks(night, {key}) == ()
+    ledger.record(night, result(of=(found(LONG),)), {key})
+    assert ledger.masks(night, {key}) == (LONG,)
+
+
+def test_what_is_fixed_does_not_swallow_what_needs_more_faults(ledger: FindingsLedger) -> None:
+    key, more = STALE.signature.id(), replace(STALE, faults=("lose", "skip"))
+    closed_night(ledger, result(), {})
+    assert closed_night(ledger, result(of=(found(more),)), {key: "passes"}) == {
+        key: "fixed",
+        more.signature.id(): "new",
+    }
+
+
+def test_damaged_ledger_is_an_error_when_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "findings.db"
+    with closing(FindingsLedger(path)) as ledger:
+        for number in range(60):
+            closed_night(ledger, result(of=(found(replace(LONG, by=f"Mine.{number}")),)), {})
+    damaged = bytearray(path.read_bytes())
+    # The first pages hold the tables' own table, which is read when the ledger is opened.
+    for place in range(8 * 4096, len(damaged), 4096):
+        damaged[place : place + 4096] = b"\xff" * 4096
+    path.write_bytes(damaged)
+    with closing(FindingsLedger(path)) as ledger, pytest.raises(SixfoldError, match="cannot be used"):
+        ledger.findings()
+
+
+def test_ledger_without_a_format_is_an_error(ledger: FindingsLedger, tmp_path: Path) -> None:
+    ledger.close()
+    with closing(sqlite3.connect(tmp_path / "findings.db")) as db, db:
+        db.execute("UPDATE meta SET value = 'two'")
+    with pytest.raises(SixfoldError, match="its format is 'two'"):
+        FindingsLedger(tmp_path / "findings.db")
 
 
 def test_what_a_killed_night_found_is_new_in_the_next_or_fixed_by_then(ledger: FindingsLedger) -> None:
@@ -305,5 +368,23 @@ def test_witness_is_judged_on_the_candidate() -> None:
         ("skip",),
         to_json(STORY),
     )
-    assert still_fails(Local(agent_of(DEERFLOW_4667)), known)
-    assert not still_fails(Local(agent_of(DEERFLOW)), known)
+    assert replayed(Local(agent_of(DEERFLOW_4667)), known) == "fails"
+    assert replayed(Local(agent_of(DEERFLOW)), known) == "passes"
+
+
+def test_who_raises_passes_nothing() -> None:
+    class Raises(AgentMiddleware):
+        def before_model(self, state: Any, runtime: Any) -> None:
+            raise RuntimeError("not today")
+
+    raises = Candidate(name="mine", build=lambda _environment: [Raises()])
+    assert replayed(Local(agent_of(raises)), STALE) is None
+    raised = replace(STALE, code="6.hook-error", by="Raises.before_model")
+    assert replayed(Local(agent_of(raises)), raised) == "fails"
+
+
+def test_shard_tells_of_what_it_shrinks() -> None:
+    told: list[Scenario] = []
+    played_result = played(replace(SHARD, histories=40), at_work=told.append)
+    assert len(told) > played_result.histories
+    assert {f.known.scenario for f in played_result.found} <= {to_json(scenario) for scenario in told}

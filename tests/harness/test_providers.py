@@ -5,6 +5,7 @@ import importlib.util
 import io
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -294,3 +295,19 @@ def test_reports_say_what_providers_make_of_the_request(run: RunResult) -> None:
     assert "providers: OpenAI accepts, Anthropic rejects (messages.0 of the user has no content)" in (
         console.file.getvalue()
     )
+
+
+@needs_serialisers
+@pytest.mark.usefixtures("serialisers")
+def test_control_is_not_spared_what_is_outside_for_a_candidate() -> None:
+    # Behind the loaded turn, which only control would play, the empty message is joined with a tool's result.
+    story = scenario_of(
+        UserTurn(),
+        LoadTurn(calls=1, arrangement="results_last"),
+        UserTurn(messages=(UserMessage(shape="empty"),)),
+    )
+    untouched = editing("untouched", list)
+    outside = replace(untouched.contract, outside=frozenset({"load_turn"}))
+    assert rejected_on_wire(agent_of(untouched), story, play) is None
+    assert rejected_on_wire(agent_of(replace(untouched, contract=outside)), story, play) is None
+    assert rejected_on_wire(agent_of(DEERFLOW), story, play) is None
