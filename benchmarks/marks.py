@@ -65,36 +65,40 @@ class _Marks:
         return self.held[-1] / self.held[0]
 
 
-def run() -> Iterator[Result]:
-    """Play both halves."""
-    half = int(os.environ.get("SIXFOLD_BENCH_HISTORIES", "100000")) // 2
-    candidates = [CATALOGUE[name]() for name in TARGETS]
+def one_run(histories: int) -> Iterator[Result]:
+    """Play one run with its run folder."""
     with tempfile.TemporaryDirectory() as base:
         folder = Path(base, "runs")
-        marks = _Marks("run folder", half, folder)
+        marks = _Marks("run folder", histories, folder)
 
         def look(event: Event) -> None:
             if isinstance(event, Progressed):
                 marks.passed(event.histories)
 
-        Campaign(candidates, Options(max_histories=half), [RunFolder(folder, "long"), look]).run(explore)
-        marks.passed(half)
+        candidates = [CATALOGUE[name]() for name in TARGETS]
+        listeners = [RunFolder(folder, "long"), look]
+        Campaign(candidates, Options(max_histories=histories), listeners).run(explore)
+        marks.passed(histories)
         yield Result("memory at the last mark against the first, one run", marks.growth, "×", MEMORY_GROWTH)
         yield Result("  its run folder", size_of(folder), " MB")
 
+
+def many_shards(histories: int) -> Iterator[Result]:
+    """Play shards one after the other, and enter them in a ledger."""
+    with tempfile.TemporaryDirectory() as base:
         folder = Path(base, "night")
         ledger = FindingsLedger(folder / "findings.db")
-        marks = _Marks("ledger", half, folder)
+        marks = _Marks("ledger", histories, folder)
         night = ledger.begin_night("2026-01-05", "none", TARGETS)
-        subjects = [subject_of(candidate) for candidate in candidates]
-        size = min(SHARD, half // MARKS)
-        for number in range(half // size):
+        subjects = [subject_of(CATALOGUE[name]()) for name in TARGETS]
+        size = min(SHARD, histories // MARKS)
+        for number in range(histories // size):
             shard = Shard(
                 number=number,
                 seed=seed_of_shard("none", number, night),
                 targets=TARGETS,
                 histories=size,
-                known=tuple(entry.known for entry in ledger.findings()),
+                known=ledger.masks(night, ()),
                 settled=ledger.settled(),
                 reached=tuple(ledger.novelties()),
             )
@@ -103,3 +107,10 @@ def run() -> Iterator[Result]:
         ledger.close()
         yield Result("memory at the last mark against the first, shards", marks.growth, "×", MEMORY_GROWTH)
         yield Result("  their ledger", size_of(folder), " MB")
+
+
+def run() -> Iterator[Result]:
+    """Play both halves."""
+    half = int(os.environ.get("SIXFOLD_BENCH_HISTORIES", "100000")) // 2
+    yield from one_run(half)
+    yield from many_shards(half)

@@ -39,7 +39,7 @@ LENGTH_GROWTH = Target(1.3, "×")
 MEMORY_GROWTH = Target(1.05, "×")
 
 #: Histories of a night with two workers against one, on two cores, and of a cluster's against theirs.
-WORKER_GAIN = Target(1.6, "×", at_least=True)
+WORKER_GAIN = Target(1.8, "×", at_least=True)
 CLUSTER_SHARE = Target(0.9, "×", at_least=True)
 
 #: Replays of one scenario that came out differently.
