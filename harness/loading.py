@@ -19,7 +19,8 @@ NAMED_BADLY: dict[Naming, str] = {"empty_id": "", "no_id": "None"}
 def loaded(step: LoadTurn, turn: int) -> list[Spoken]:
     """Return the messages of a loaded turn, in the arrangement the step asks for.
 
-    The arrangement is how it came to be, so it is also the order in which it was said.
+    The arrangement is how it came to be, so it is also the order in which it was said: as in a turn that was
+    played, whatever follows an answer is counted from it, and the next answer comes after all of that.
     """
     if step.naming == "no_id":
         step = replace(step, arrangement="in_order")  # without results there is nothing to arrange
@@ -28,10 +29,12 @@ def loaded(step: LoadTurn, turn: int) -> list[Spoken]:
         spoken = [item for item in spoken if not isinstance(item.message, ToolMessage)]
     if step.form == "dict":
         spoken = list(map(_as_dict, spoken))
-    return [
-        Spoken(message, said and said._replace(order=(turn, place, 0)))
-        for place, (message, said) in enumerate(spoken)
-    ]
+    answers = behind = 0
+    ordered = []
+    for message, said in spoken:
+        answers, behind = (answers + 1, 0) if is_answer(message) else (answers, behind + 1)
+        ordered.append(Spoken(message, said and said._replace(order=(turn, answers, behind))))
+    return ordered
 
 
 def is_answer(message: Any) -> bool:

@@ -67,11 +67,15 @@ class Night:
         for name, played in sorted(result.candidates.items()):
             self._trouble(f"{name}: {doubt}" for doubt in played.doubts)
 
-    def fail(self, errors: Sequence[ShardError]) -> None:
-        """Note why shards could not be played. Raises `HarnessBrokenError` when that is Sixfold's fault."""
+    def fail(self, errors: Sequence[ShardError], folder: Path) -> None:
+        """Note why shards could not be played.
+
+        Raises `HarnessBrokenError` when that is Sixfold's fault; the scenario is kept in `folder`.
+        """
         for error in errors:
             if error.broken:
-                raise HarnessBrokenError(error.cause, place=error.place, remedy=error.remedy)
+                place = error.place if error.scenario is None else str(_keep(error.scenario, folder))
+                raise HarnessBrokenError(error.cause, place=place, remedy=error.remedy)
         self._trouble(f"{error.cause} ({error.place}). {error.remedy}" for error in errors)
 
     def _trouble(self, sentences: Iterable[str]) -> None:
@@ -135,7 +139,7 @@ def run_night(
             night.troubles += crew.work_through(spool, until, look)
             spool.check_room()
             bury()
-            night.fail(spool.errors())
+            night.fail(spool.errors(), ledger.path.parent / "broken")
             if night.lost == lost_before:
                 break
             spool.take_back()
@@ -152,23 +156,24 @@ def run_night(
 
 
 def _bury(scenario: str, ledger: FindingsLedger, night: Night) -> None:
-    """Keep the scenario (as JSON) that a lost shard was playing when it was lost.
-
-    Raises `SixfoldError` when there is no room for it.
-    """
+    """Keep the scenario (as JSON) that a lost shard was playing when it was lost."""
     night.lost += 1
-    killer = from_json(scenario).digest()
-    if killer not in night.killers:
-        path = ledger.path.parent / "killers" / f"{killer}.json"
-        try:
-            write_atomically(path, scenario)
-        except OSError as error:
-            raise SixfoldError(
-                f"a scenario that ended a worker cannot be kept: {error.strerror or error}",
-                place=str(path),
-                remedy="Make room on the disk. What was entered is kept.",
-            ) from error
-        night.killers[killer] = path
+    path = _keep(scenario, ledger.path.parent / "killers")
+    night.killers[path.stem] = path
+
+
+def _keep(scenario: str, folder: Path) -> Path:
+    """Keep a scenario (as JSON) under its digest. Raises `SixfoldError` when there is no room for it."""
+    path = folder / f"{from_json(scenario).digest()}.json"
+    try:
+        write_atomically(path, scenario)
+    except OSError as error:
+        raise SixfoldError(
+            f"a scenario cannot be kept: {error.strerror or error}",
+            place=str(path),
+            remedy="Make room on the disk. What was entered is kept.",
+        ) from error
+    return path
 
 
 def _shards(

@@ -56,13 +56,17 @@ class Now:
 
 @dataclass(frozen=True, slots=True)
 class ShardError:
-    """Why a shard could not be played. `broken`: the harness contradicts itself, or fails."""
+    """Why a shard could not be played, and the scenario (as JSON) that was at work then.
+
+    `broken`: the harness contradicts itself, or fails.
+    """
 
     number: int
     cause: str
     place: str
     remedy: str
     broken: bool
+    scenario: str | None = None
 
 
 def number_of(path: Path) -> int:

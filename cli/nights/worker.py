@@ -36,17 +36,19 @@ def play_file(spool: Spool, path: Path, until: float | None) -> ShardResult | No
             result = _play(spool, shard, beat, min(bounds, default=None))
             spool.give(result)
         except Exception as error:
-            spool.fail(_shard_error(shard.number, error))
+            now = spool.now(shard.number)
+            spool.fail(_shard_error(shard.number, error, None if now is None else now.scenario))
             raise
     return result
 
 
-def _shard_error(number: int, error: Exception) -> ShardError:
+def _shard_error(number: int, error: Exception, scenario: str | None) -> ShardError:
     if isinstance(error, SixfoldError):
         broken = isinstance(error, HarnessBrokenError)
-        return ShardError(number, error.cause, error.place, error.remedy, broken)
+        return ShardError(number, error.cause, error.place, error.remedy, broken, scenario)
     cause = f"a worker failed: {type(error).__name__}: {error}"
-    return ShardError(number, cause, f"shard {number}", "Please report this as a bug of Sixfold.", True)
+    remedy = "Please report this as a bug of Sixfold."
+    return ShardError(number, cause, f"shard {number}", remedy, True, scenario)
 
 
 def _play(spool: Spool, shard: Shard, beat: Beat, seconds: float | None) -> ShardResult:

@@ -1,15 +1,25 @@
 """What checks must not blame: each test is a finding on a re-created system that was none."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
+import pytest
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from sixfold.harness.candidate import Candidate, Contract
+from sixfold.harness.candidate import CONTROL, Candidate, Contract
 from sixfold.harness.environment import Environment
-from sixfold.harness.steps import Configure, Continue, LoadTurn, ToolCall, ToolRound, UserTurn
+from sixfold.harness.steps import (
+    Arrangement,
+    Configure,
+    Continue,
+    LateResults,
+    LoadTurn,
+    ToolCall,
+    ToolRound,
+    UserTurn,
+)
 
 from ..helpers import codes, scenario_of
 
@@ -136,3 +146,14 @@ def test_a_complaint_about_arguments_is_news_for_a_summary() -> None:
     found = codes(of(SummariseResults), story)
     assert "4.cut-inside-turn" in found
     assert "5.regenerated" not in found
+
+
+@pytest.mark.parametrize("arrangement", get_args(Arrangement))
+@pytest.mark.parametrize("calls", [0, 1, 3])
+def test_control_goes_on_after_a_loaded_turn(arrangement: Arrangement, calls: int) -> None:
+    # LangChain answers a call that could not be parsed when it calls the model again, amid what was said.
+    invalid = ToolRound(calls=(ToolCall(kind="invalid"),))
+    for first in (UserTurn(), UserTurn(rounds=(invalid,))):
+        for behind in ((), (LateResults(),)):
+            story = scenario_of(first, LoadTurn(calls=calls, arrangement=arrangement), *behind, Continue())
+            assert codes(CONTROL, story) == set()
