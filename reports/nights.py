@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console, JustifyMethod
@@ -34,6 +34,7 @@ _STYLES: dict[Status, str] = {
 def print_night(
     console: Console,
     statuses: Mapping[str, Status],
+    news: Container[str],
     entries: Mapping[str, Entry],
     night: Night,
     killers: Mapping[str, Path],
@@ -46,7 +47,7 @@ def print_night(
     told = ", ".join(f"{counts[status]} {status}" for status in _STYLES if counts[status])
     say(console, told or "no findings, tonight or before")
     for status in NEWS:
-        for number in sorted(n for n, s in statuses.items() if s == status):
+        for number in sorted(n for n, s in statuses.items() if s == status and n in news):
             console.print()
             print_entry(console, entries[number], status)
     for digest, path in killers.items():

@@ -13,7 +13,7 @@ from ...harness.errors import HarnessBrokenError, SixfoldError, TargetError
 from ...harness.nights.entries import Entry
 from ...harness.nights.ledger import FindingsLedger
 from ...harness.nights.shard import Shard, ShardResult, replayed, seed_of_shard
-from ...harness.nights.status import Replayed, Status
+from ...harness.nights.status import NEWS, Replayed, Status
 from ...harness.run_folder import write_atomically
 from ...harness.scenario import from_json
 from ...harness.subject import Subject
@@ -46,7 +46,10 @@ class Plan:
 
 @dataclass(slots=True)
 class Night:
-    """What a night has seen so far. `statuses` are settled when it ends; `candidates` are those it plays.
+    """What a night has seen so far, and in the end. `candidates` are those it plays.
+
+    `statuses` are those of all findings, `news` the findings that are to be told: what was fixed in an
+    earlier night was told then.
 
     `killers` are the scenarios with which `lost` shards ended their workers: digest and file.
     `troubles` are why it is inconclusive: targets that cannot be loaded, workers that could not play.
@@ -57,6 +60,7 @@ class Night:
     new: list[str] = field(default_factory=list)
     histories: int = 0
     statuses: dict[str, Status] = field(default_factory=dict)
+    news: frozenset[str] = frozenset()
     lost: int = 0
     killers: dict[str, Path] = field(default_factory=dict)
     interrupted: bool = False
@@ -149,7 +153,13 @@ def run_night(
     except KeyboardInterrupt:
         night.interrupted = True
         collect()
+    fixed_before = {entry.id for entry in ledger.findings() if entry.status == "fixed" and entry.told}
     night.statuses = ledger.close_night(night.number, replayed)
+    night.news = frozenset(
+        number
+        for number, status in night.statuses.items()
+        if status in NEWS and not (status == "fixed" and number in fixed_before)
+    )
     how = "interrupted" if night.interrupted else "complete"
     ledger.end_night(night.number, time.monotonic() - began, how)
     return night

@@ -145,7 +145,7 @@ def nightly_command(
         entries = {entry.id: entry for entry in ledger.findings()}
         with readers_may_leave():
             [tonight] = [each for each in ledger.nights() if each.number == night.number]
-            print_night(console(), night.statuses, entries, tonight, night.killers)
+            print_night(console(), night.statuses, night.news, entries, tonight, night.killers)
         held = settle(
             baseline,
             lambda: _observed(night, entries),

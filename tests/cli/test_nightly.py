@@ -28,7 +28,7 @@ from sixfold.harness.baseline import Accepted, Sorted
 from sixfold.harness.deaths import Limits
 from sixfold.harness.errors import HarnessBrokenError, SixfoldError, TargetError
 from sixfold.harness.nights.ledger import FindingsLedger
-from sixfold.harness.nights.shard import Shard
+from sixfold.harness.nights.shard import FoundThere, Known, Shard, ShardResult
 from sixfold.harness.scenario import from_json, to_json
 
 from ..helpers import explored
@@ -175,6 +175,24 @@ def test_scenario_that_ended_a_worker_is_known_to_the_shards_that_follow(
     assert from_json(path.read_text(encoding="utf-8")) == killer
     assert seen.lost == 1
     assert [shard.left_out for shard in after] == [(), (killer.digest(),)]
+
+
+def test_what_is_fixed_is_told_once(ledger: FindingsLedger, tmp_path: Path) -> None:
+    known = Known("deerflow", "3.stale-question", "Mine.before_agent", (), to_json(explored(1)[0]))
+    found = FoundThere(
+        known=known, detail="…", minimal=True, confirmed=True, members=(), held_by=(), histories=1
+    )
+    shard = ShardResult(number=0, histories=1, complete=True, candidates={}, found=(found,))
+    earlier = ledger.begin_night("2026-12-01", "abc", ["deerflow"])
+    ledger.record(earlier, shard)
+    ledger.tell(ledger.close_night(earlier, {}))
+    news = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        seen = run_night(plan("deerflow"), ledger, Spool(tmp_path / name), Crew(1, lambda *_: ()))
+        assert list(seen.statuses.values()) == ["fixed"]
+        news.append(set(seen.news))
+    assert news == [{known.signature.id()}, set()]
 
 
 def test_result_is_not_lost_when_the_user_interrupts_its_entry(
