@@ -100,7 +100,7 @@ def _work_through(
     with connect() as client:
         night = f"sixfold-{uuid4().hex}"
         try:
-            client.register_plugin(runners, name=night)
+            _register(client, runners, night)
         except Exception as error:  # It comes as it was on a worker, such as an ImportError there.
             raise SixfoldError(
                 f"the workers of the cluster cannot begin: {error!r}",
@@ -112,6 +112,19 @@ def _work_through(
         finally:
             if client.status == "running":
                 client.unregister_worker_plugin(night)
+
+
+def _register(client: Any, runners: Any, night: str) -> None:
+    """Give all workers the plugin, once more when one of them is lost at that moment."""
+    for last in (False, False, True):
+        try:
+            client.register_plugin(runners, name=night)
+        except OSError:
+            if last:
+                raise
+            time.sleep(_LOOK_AT_WORKERS)
+        else:
+            return
 
 
 def _hand_out(
