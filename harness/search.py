@@ -33,7 +33,6 @@ Settled = tuple[str, str, str, tuple[FaultKind, ...]]
 #: Told of each history that is judged: the candidate, what was reached, and the scenario.
 OnReached = Callable[[str, Counter[str], Scenario], None]
 
-
 #: Told of each scenario before it is played, shrunk, confirmed or compared.
 AtWork = Callable[[Scenario], None]
 

@@ -14,13 +14,12 @@ from ...harness.nights.entries import Entry
 from ...harness.nights.ledger import FindingsLedger
 from ...harness.nights.shard import Shard, ShardResult, replayed, seed_of_shard
 from ...harness.nights.status import NEWS, Replayed, Status
-from ...harness.run_folder import write_atomically
 from ...harness.scenario import from_json
 from ...harness.subject import Subject
 from ..quiet import quiet
 from ..subjects import subjects
 from .crew import Crew
-from .spool import ShardError, Spool
+from .spool import ShardError, Spool, write_or_tell
 
 #: Seconds of one shard: short enough that little is lost with it, long enough that its start is worth it.
 _SHORTEST, _LONGEST, _SHARE = 10.0, 120.0, 0.1
@@ -175,14 +174,7 @@ def _bury(scenario: str, ledger: FindingsLedger, night: Night) -> None:
 def _keep(scenario: str, folder: Path) -> Path:
     """Keep a scenario (as JSON) under its digest. Raises `SixfoldError` when there is no room for it."""
     path = folder / f"{from_json(scenario).digest()}.json"
-    try:
-        write_atomically(path, scenario)
-    except OSError as error:
-        raise SixfoldError(
-            f"a scenario cannot be kept: {error.strerror or error}",
-            place=str(path),
-            remedy="Make room on the disk. What was entered is kept.",
-        ) from error
+    write_or_tell(path, scenario, what="a scenario")
     return path
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from ...harness.nights.shard import Shard
 from ...harness.orphans import end_with_parent
-from ...harness.run_folder import write_atomically
 from .crew import work_environment
 from .spool import Spool
 from .watch import ShardLimits, Watch
@@ -91,4 +90,4 @@ def serve() -> None:
         # What is raised lies in the spool.
         with suppress(Exception):
             play_file(spool, spool.path_of(number), until)
-        write_atomically(spool.folder / _OVER, "")
+        (spool.folder / _OVER).touch()

@@ -91,6 +91,19 @@ def _locked(path: Path) -> IO[bytes] | None:
     return file
 
 
+def write_or_tell(path: Path, text: str, *, what: str) -> None:
+    """Write a file of a night, whole or not at all. Raises `SixfoldError` when there is no room for it."""
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise SixfoldError(
+            f"{what} cannot be written: {error.strerror or error}",
+            place=str(path),
+            remedy="Make room on the disk. What was entered is kept; the next night enters the results "
+            "that lie in the spool.",
+        ) from error
+
+
 class Spool:
     """The spool at `folder`."""
 
@@ -99,17 +112,7 @@ class Spool:
         self._lock: IO[bytes] | None = None
 
     def _write(self, name: str, text: str) -> None:
-        """Write a file, whole or not at all. Raises `SixfoldError` when there is no room for it."""
-        path = self.folder / name
-        try:
-            write_atomically(path, text)
-        except OSError as error:
-            raise SixfoldError(
-                f"the spool cannot be written: {error.strerror or error}",
-                place=str(path),
-                remedy="Make room on the disk. What was entered is kept; the next night enters the results "
-                "that lie in the spool.",
-            ) from error
+        write_or_tell(self.folder / name, text, what="the spool")
 
     def check_room(self) -> None:
         """Raise `SixfoldError` when workers could not hand in a result."""
