@@ -36,6 +36,7 @@ class Client:
         self._outside = outside
         self._turns: list[int] = []
         self._began: dict[int, int] = {}
+        self._reopened: dict[int, tuple[int, ...]] = {}
         self._edits = 0
         self._empty_id_used = False
 
@@ -227,7 +228,7 @@ class Client:
         stopped = self._turns[-1]
         self._next_turn()
         session.begin(Rehearsal(Script(session.turn, ())), (), new_turn=True)
-        session.reopened = stopped
+        session.reopened = self._reopened[session.turn] = (stopped, *self._reopened.get(stopped, ()))
         session.ledger.turn_words[session.turn] = ()
         # Requests of the turns that were left behind showed these calls open: they stay excused.
         session.ledger.irregular.update((call, 0) for call in self._open_calls())

@@ -69,8 +69,8 @@ class Session:
         self.state: Views = ()
         self.turn = 0
         self.replies = 0
-        #: An earlier turn that a rewind has taken up again; 0: none.
-        self.reopened = 0
+        #: Earlier turns that a rewind has taken up again: the stopped one, and any that took it up before.
+        self.reopened: tuple[int, ...] = ()
         self.failed_tool: Fault | None = None
         self.edited_by = ""
         #: Outcomes of wrapped tool calls of a superstep: they are records once it is folded.
@@ -103,7 +103,7 @@ class Session:
             self.replies = 0
             self._answered = False
             self._offered.clear()
-            self.reopened = 0
+            self.reopened = ()
         self._rehearsal = rehearsal
         self._rehearsals.append(rehearsal)
         self._plan = FaultPlan(faults, self._world, first=self._faults_before)
@@ -201,7 +201,7 @@ class Session:
         """Return the script that has the model ask for `token` in the running turn."""
         for rehearsal in reversed(self._rehearsals):
             script = rehearsal.script
-            if script.turn in (self.turn, self.reopened) and script.asks_for(token):
+            if script.turn in (self.turn, *self.reopened) and script.asks_for(token):
                 return rehearsal
         raise UnknownToolCallError(f"no tool call of this turn asks for {token!r}")
 

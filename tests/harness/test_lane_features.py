@@ -552,6 +552,19 @@ def test_what_was_asked_is_asked_again_after_going_back(run_async: bool) -> None
 
 
 @both
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_going_back_to_the_same_open_call_again_and_again(times: int, run_async: bool) -> None:
+    asks = UserTurn(rounds=(ToolRound(),), stop="after_calls")
+    back = (UserTurn(), Rewind(pending=True)) * times
+    history = agreed(stack({}), asks, *back, Continue(), run_async=run_async)
+    assert [end.how for end in endings(history)] == ["stopped", *["answered"] * times, "answered"]
+    after_tools = [
+        record.state for record in history.records if isinstance(record, Fold) and record.by == "tools"
+    ]
+    assert [[view.says for view in state] for state in after_tools] == [["u1", "a1.1", "t1.1.0"]]
+
+
+@both
 def test_interrupt_of_one_of_several_calls(run_async: bool) -> None:
     asked = []
 
