@@ -19,6 +19,10 @@ from .watch import ShardLimits
 
 _LOCAL = "local:"
 
+#: What a cluster of our own is spared: processes that only wait would look at themselves a hundred times a
+#: second, on the cores that shards are played on.
+_AT_REST = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "500ms"}
+
 #: Seconds between two looks at what has come back.
 _LOOK = 0.25
 
@@ -65,8 +69,13 @@ def crew_of(address: str, limits: ShardLimits | None = None) -> Crew:
 
 
 def _client(distributed: Any, address: str, **local: Any) -> Any:
+    import dask
+
     try:
-        return distributed.Client(**local) if local else distributed.Client(address, timeout=_PATIENCE)
+        if not local:
+            return distributed.Client(address, timeout=_PATIENCE)
+        with dask.config.set(_AT_REST):
+            return distributed.Client(**local)
     except (OSError, ValueError, RuntimeError) as error:
         raise SixfoldError(
             f"the scheduler does not answer: {error}",
