@@ -11,7 +11,7 @@ def lines_of(held: Sorted) -> list[str]:
     return [
         *(f"expired: {_entry(entry)}" for entry in held.expired),
         *(f"accepted: {_entry(entry)}" for entry in held.known),
-        *(f"not observed: {_entry(entry)}" for entry in held.unobserved),
+        *(f"unobserved: {_entry(entry)}" for entry in held.unobserved),
     ]
 
 

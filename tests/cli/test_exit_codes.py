@@ -183,6 +183,6 @@ def test_accepted_findings_do_not_fail_a_run_until_they_expire(sixfold: Sixfold,
     late = sixfold(*run, "--update-baseline")
     assert late.code == 1
     assert "expired: SF-" in late.err
-    assert "not observed: SF-00000000" in late.err
+    assert "unobserved: SF-00000000" in late.err
     assert "waits for a release" in accepted.read_text()
     assert "context team" in accepted.read_text()
