@@ -6,7 +6,6 @@ the reducer lane by calling its nodes, edges and channels directly.
 
 from __future__ import annotations
 
-import gc
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, get_type_hints
@@ -22,6 +21,7 @@ from typing_extensions import Required, TypedDict
 from .brought import put_in_place
 from .candidate import Candidate, Middleware
 from .chat_model import DirectFakeChatModel, FakeChatModel
+from .collector import freeze_what_is_imported
 from .environment import SMALL_WINDOW, Environment
 from .errors import SixfoldError, TargetError
 from .faults import DEPENDENCIES, HOOKS, FaultPlace
@@ -290,10 +290,7 @@ def _arrange(
     plain = None
     if not wraps and isinstance(model.scripted, DirectFakeChatModel):
         plain = PlainModel(model.scripted, SystemMessage(SYSTEM_PROMPT))
-    # LangChain and compiled graphs live as long as the process; the collector need not walk them again.
-    # What is garbage by now must not be kept with them.
-    gc.collect()
-    gc.freeze()
+    freeze_what_is_imported()
     return Agent(
         candidate,
         model,
