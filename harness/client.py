@@ -15,6 +15,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Overwrite
 
 from . import rehearsal, script, shapes
+from .history import Requested
 from .lanes.stopping import Base
 from .ledger import SYSTEM_ID, Utterance
 from .loading import NAMED_BADLY, is_answer, loaded
@@ -36,6 +37,8 @@ class Client:
         self._outside = outside
         self._turns: list[int] = []
         self._began: dict[int, int] = {}
+        #: The turn before each turn, be it withdrawn by now: what was left open there is its.
+        self._before: dict[int, int] = {}
         self._reopened: dict[int, tuple[int, ...]] = {}
         self._edits = 0
         self._empty_id_used = False
@@ -114,6 +117,7 @@ class Client:
 
     def _next_turn(self) -> None:
         self._began[self._session.turn + 1] = len(self._session.history.records)
+        self._before[self._session.turn + 1] = self._session.turn
         self._session.turn += 1
         self._turns.append(self._session.turn)
 
@@ -180,9 +184,13 @@ class Client:
         """Return each message of the state with the turn it stands in: its own, or the one before."""
         placed: list[tuple[View, int | None]] = []
         turn: int | None = None
+        asked: tuple[str, ...] = ()
         for view in self._session.state:
+            asked = view.calls or asked
             token = self._token_of(view)
-            if token is not None:
+            # A result in other words stands in the turn that asked last: ids of calls may come back later.
+            own = view.says is not None or view.id in self._session.ledger.utterances
+            if token is not None and (own or view.answers not in asked):
                 turn = self._session.ledger.utterances[token].turn
             placed.append((view, turn))
         return placed
@@ -225,8 +233,9 @@ class Client:
         session.folded(base.messages)
         if not base.pending:
             return
-        stopped = self._turns[-1]
+        stopped = self._before[turn]
         self._next_turn()
+        self._before[session.turn] = stopped
         session.begin(Rehearsal(Script(session.turn, ())), (), new_turn=True)
         session.reopened = self._reopened[session.turn] = (stopped, *self._reopened.get(stopped, ()))
         session.ledger.turn_words[session.turn] = ()
@@ -249,10 +258,15 @@ class Client:
         if place is None or asking is None or not (asking.says or "").startswith(f"a{turn}."):
             session.happened("late_results", "no calls in this turn")
             return None
-        behind = all(view.role == "tool" for view in state[place + 1 :])
+        behind = all(view.role == "tool" for view in state[place + 1 :]) and not self._was_shown(asking)
         spoken = self._again(asking) if again else self._missing(asking, in_place=behind)
         session.happened("late_results", f"{len(spoken)} {'again' if again else 'of open calls'}")
         return session.bring("client", spoken) if spoken else None
+
+    def _was_shown(self, asking: View) -> bool:
+        """Tell whether a request has shown an answer: with its calls open, when they still are."""
+        requests = (record for record in self._session.history.records if isinstance(record, Requested))
+        return any(view.says == asking.says for request in requests for view in request.messages)
 
     def _missing(self, asking: View, *, in_place: bool) -> list[Spoken]:
         session = self._session

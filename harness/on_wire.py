@@ -107,8 +107,8 @@ def _new(sent: Sent, messages: Sequence[BaseMessage], known: set[tuple[str, Rule
 def _rejected(agent: Agent, scenario: Scenario, play_it: Play) -> Iterator[tuple[Sent, list[Answer], bool]]:
     """Yield the requests that are rejected for what only the wire shows, and whether system messages are why.
 
-    What control sends is the scenario's doing: a rule of a provider that one of its requests breaks is
-    not held against a candidate in this scenario.
+    What control sends is the scenario's doing: a rule of a provider that one of its requests breaks, or a
+    message of the user in itself, is not held against a candidate in this scenario.
     """
     suspects = [
         each for each in _not_extended(_sent(agent, scenario, play_it)) if _new(each, each.messages, set())
@@ -116,8 +116,10 @@ def _rejected(agent: Agent, scenario: Scenario, play_it: Play) -> Iterator[tuple
     if not suspects:
         return
     control = _control(agent.candidate.contract.outside)
-    by_control = _not_extended(_sent(control, scenario, play))
-    known = {broken for each in by_control for broken in _broken_in(answers_of(each.messages))}
+    by_control = [each.messages for each in _not_extended(_sent(control, scenario, play))]
+    # In its requests a neighbour may make up for it: providers get messages of one role as one.
+    of_users = [[each] for messages in by_control for each in messages if each.type == "human"]
+    known = {broken for messages in (*by_control, *of_users) for broken in _broken_in(answers_of(messages))}
     for each in suspects:
         answers = _new(each, each.messages, known)
         if answers:

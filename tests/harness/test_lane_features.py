@@ -19,6 +19,7 @@ from langgraph.types import Command, Overwrite, Send, interrupt
 from sixfold.harness.agent import build_agent
 from sixfold.harness.candidate import Candidate
 from sixfold.harness.differential import compare_lanes
+from sixfold.harness.faults import Fault
 from sixfold.harness.history import Fold, Happened, History, HookRan, Requested, TurnEnded
 from sixfold.harness.play import play
 from sixfold.harness.scenario import Scenario
@@ -562,6 +563,16 @@ def test_going_back_to_the_same_open_call_again_and_again(times: int, run_async:
         record.state for record in history.records if isinstance(record, Fold) and record.by == "tools"
     ]
     assert [[view.says for view in state] for state in after_tools] == [["u1", "a1.1", "t1.1.0"]]
+
+
+@both
+def test_going_back_to_what_a_withdrawn_turn_left_open(run_async: bool) -> None:
+    fails = Continue(faults=(Fault("raise", "model"),))
+    back = (Rewind(pending=True), fails, UserTurn(), Rewind(pending=True))
+    scenario = Scenario((Configure(run_async=run_async, system_in_state=True), UserTurn(), *back, Continue()))
+    for direct, lane in ((True, "reducer"), (False, "graph")):
+        history = play(build_agent(stack({}), direct=direct), scenario, lane=lane).history
+        assert [end.how for end in endings(history)] == ["answered", "aborted", "answered", "answered"]
 
 
 @both

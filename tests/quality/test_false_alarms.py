@@ -3,12 +3,14 @@
 import pytest
 
 from sixfold.harness.faults import Fault
+from sixfold.harness.on_wire import WIRE_ONLY
 from sixfold.harness.scenario import Scenario
 from sixfold.harness.steps import (
     ChangeState,
     Configure,
     Continue,
     DeleteTurn,
+    LateResults,
     LoadTurn,
     Rewind,
     ToolCall,
@@ -17,10 +19,11 @@ from sixfold.harness.steps import (
     UserMessage,
     UserTurn,
 )
+from sixfold.models.catalogue import CATALOGUE
 
 from ..corpus.targets.correct import IDLE
 from ..correct import CORRECT
-from ..helpers import SEED, assert_never_violates, codes, scenario_of
+from ..helpers import SEED, assert_never_violates, codes, scenario_of, serialisers_for
 
 ROUND = ToolRound()
 TWO_CALLS = ToolRound(calls=(ToolCall(), ToolCall()))
@@ -75,6 +78,57 @@ TEMPTING: list[tuple[str, Scenario]] = [
 )
 def test_correct_candidate_is_not_blamed(name: str, scenario: Scenario) -> None:
     assert codes(CORRECT[name], scenario) == set()
+
+
+MODEL_FAILS = (Fault("raise", "model"),)
+ASKED_AGAIN = UserTurn(rounds=(ToolRound(calls=(ToolCall(repeated_id=True),)),))
+OPEN = Continue(rounds=(ROUND,))
+
+#: The same of candidates of the catalogue, control among them.
+TEMPTING_THERE: list[tuple[str, Scenario]] = [
+    # A request shows the open call, which is answered in its place later.
+    (
+        "control",
+        scenario_of(
+            UserTurn(rounds=(ROUND,), stop="after_calls"),
+            Continue(resend=True, faults=MODEL_FAILS),
+            LateResults(),
+        ),
+    ),
+    # What is open there was asked in a turn that was withdrawn.
+    (
+        "langchain.human_decides",
+        scenario_of(
+            UserTurn(),
+            UserTurn(),
+            Rewind(pending=True),
+            OPEN,
+            UserTurn(),
+            Rewind(pending=True),
+            Continue(),
+            Continue(),
+        ),
+    ),
+    # The result of a turn that stays answers a call whose id is there once more.
+    ("langchain.human_decides", scenario_of(ASKED_AGAIN, ASKED_AGAIN, DeleteTurn(), UserTurn())),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "scenario"),
+    TEMPTING_THERE,
+    ids=[f"{name}-{number}" for number, (name, _) in enumerate(TEMPTING_THERE)],
+)
+def test_candidate_of_the_catalogue_is_not_blamed(name: str, scenario: Scenario) -> None:
+    assert codes(CATALOGUE[name](), scenario, comparing=True) == set()
+
+
+def test_a_message_of_the_user_without_content_is_not_held_against_a_candidate() -> None:
+    # What control sends beside it are results, which the same message holds for a provider.
+    stopped = UserTurn(rounds=(ROUND,), stop="after_results")
+    scenario = scenario_of(stopped, UserTurn(messages=(UserMessage(shape="none"),)))
+    with serialisers_for(WIRE_ONLY):
+        assert codes(CATALOGUE["langchain.human_rejects"](), scenario, comparing=True) == set()
 
 
 def test_a_turn_whose_last_answer_was_empty_does_not_end_silently_when_it_is_resumed() -> None:
