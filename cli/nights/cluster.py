@@ -124,7 +124,7 @@ def _work_through(
 
 
 def _register(client: Any, runners: Any, night: str) -> None:
-    """Give all workers the plugin, once more when one of them is lost at that moment."""
+    """Give all workers the plugin; up to twice more when one of them is lost at that moment."""
     for last in (False, False, True):
         try:
             client.register_plugin(runners, name=night)
