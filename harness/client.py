@@ -173,12 +173,16 @@ class Client:
         self._forget(found)
         return self._announce([RemoveMessage(id=str(self._stored_id(view))) for view in found])
 
+    def _own_token(self, view: View) -> str | None:
+        """Return the utterance that a message is by its words, or was by its id."""
+        known = view.says is not None or view.id in self._session.ledger.utterances
+        return view.says or view.id if known else None
+
     def _token_of(self, view: View) -> str | None:
         """Return the utterance that a message is or was: by its words, its id, or the call it answers."""
         utterances = self._session.ledger.utterances
-        if view.says is not None or view.id in utterances:
-            return view.says or view.id
-        return next((t for t, u in utterances.items() if u.call is not None and u.call == view.answers), None)
+        answered = (t for t, u in utterances.items() if u.call is not None and u.call == view.answers)
+        return self._own_token(view) or next(answered, None)
 
     def _placed(self) -> list[tuple[View, int | None]]:
         """Return each message of the state with the turn it stands in: its own, or the one before."""
@@ -189,8 +193,7 @@ class Client:
             asked = view.calls or asked
             token = self._token_of(view)
             # A result in other words stands in the turn that asked last: ids of calls may come back later.
-            own = view.says is not None or view.id in self._session.ledger.utterances
-            if token is not None and (own or view.answers not in asked):
+            if token is not None and (self._own_token(view) or view.answers not in asked):
                 turn = self._session.ledger.utterances[token].turn
             placed.append((view, turn))
         return placed
